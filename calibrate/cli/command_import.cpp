@@ -90,13 +90,13 @@ Result<int> run(const std::string& input, const Arguments& arguments) {
                                     : kind));
   }
   const std::string output = arguments.one("-o"), timing = arguments.one("--timing", "kernel");
-  if (output.empty()) return fail("calibrate import: no output; use -o OUT.csv");
   if (timing != "kernel" && timing != "call")
     return fail(fmt::format("calibrate import: --timing: expected kernel or call, got {}", quoted(timing)));
   const std::string precision = arguments.one("--precision");
   const auto known = sample_precisions();
   if (!precision.empty() && std::find(known.begin(), known.end(), precision) == known.end())
     return fail("calibrate import: --precision: " + unknown_word("precision", precision, {known.begin(), known.end()}));
+  if (output.empty()) return fail("calibrate import: no output; use -o OUT.csv");
   const bool summary = *format == ForeignFormat::nsight_systems || *format == ForeignFormat::pytorch_profiler;
   for (const auto& [option, used] : {std::pair{"--transposed", *format == ForeignFormat::products},
                                      {"--op", *format == ForeignFormat::nccl_tests},

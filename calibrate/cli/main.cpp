@@ -16,61 +16,86 @@
 #include "calibrate/cli/command_profile.hpp"
 #include "calibrate/collect/sample_formats.hpp"
 #include "model/input/output_file.hpp"
+#include "model/support/quote.hpp"
 
 namespace {
 
-constexpr const char* kUsage =
-    "usage: tbdsim calibrate VERB ...\n"
-    "  fit --samples FILE... [--device NAME | --hw FILE] -o OUT.toml\n"
-    "        parameters of one board, usable as --hw OUT.toml\n"
-    "  fit --shared --samples FILE... -o OUT.toml\n"
-    "        what boards share, and all boards\n"
-    "  check --samples FILE... [--hw NAME | FILE]\n"
-    "        how well parameters predict samples\n"
-    "  check --samples FILE... --leave-out board | architecture\n"
-    "        [--train FILE...] [--draws N] [--draw-size N] [--seed N] [--only WORD]\n"
-    "        [--format table | json | csv]\n"
-    "        the same for boards that no fit has seen\n"
-    "  anchor RUNS.csv -o FILE.toml\n"
-    "        multipliers of products, attention, memory, exchange and host from steps\n"
-    "        of your own; any verb applies them: --calibration FILE.toml\n"
-    "  import FILE -o OUT.csv [--device NAME] [--precision NAME] [--library TEXT]\n"
-    "        [--op NAME] [--timing kernel | call] [--transposed]\n"
-    "        samples from a table m,n,k,ms or from nccl-tests; kernels by what they\n"
-    "        do from a summary of Nsight Systems or PyTorch's profiler\n"
-    "  import TRACE [-o OUT.csv] [--hw NAME --model NAME [--stack NAME] [--batch N]\n"
-    "        [--gpus N] [--precision NAME]]\n"
-    "        where the time of a step goes: kernels by family and layer, idle time by\n"
-    "        cause, beside the predicted. PyTorch's JSON (.gz too), Nsight's SQLite,\n"
-    "        the CSV of nvprof --print-gpu-trace, Chakra\n"
-    "  collect [--plan quick | standard | full | FILE] -o FILE.csv\n"
-    "        [--gpu N] [--device NAME]\n"
-    "        samples from the GPU of this machine\n"
-    "  profile [--skip N] [--iterations K] [--passes N] [-o FILE] -- PROGRAM ...\n"
-    "        [--limit KERNELS] steady iterations of a training program\n"
-    "  profile [--skip N] [--iterations K] [--passes N] --recording FILE\n"
-    "        [--device NAME] [--model NAME] [--batch N] [--kernels FILE.csv]\n"
-    "        the same from an earlier recording: occupancy, arithmetic against the\n"
-    "        peak, rate; one row a kernel\n"
-    "  host -o FILE.csv [--python PROGRAM] [--rounds N] [--cpu-only]\n"
-    "        what PyTorch spends on this CPU to issue operators, without a GPU, and how\n"
-    "        fast one thread is: single_thread of a host file\n"
-    "  host --samples FILE.csv\n"
-    "        the same from earlier samples\n"
-    "  formats\n"
-    "        columns of samples, keys of plans, as Markdown\n"
-    "  --hardware DIR\n"
-    "        the folder that holds hardware/\n";
-
-/// What a verb runs with the words after it.
+/// What a verb takes, as its help prints it, and what it runs with the words after it.
 struct Verb {
-  std::string_view name;
+  std::string_view name, usage;
   tbdsim::Result<int> (*run)(const std::vector<std::string>& words);
 };
-constexpr Verb kVerbs[] = {{"fit", tbdsim::calibrate::command_fit},         {"check", tbdsim::calibrate::command_check},
-                           {"anchor", tbdsim::calibrate::command_anchor},   {"import", tbdsim::calibrate::command_import},
-                           {"collect", tbdsim::calibrate::command_collect}, {"profile", tbdsim::calibrate::command_profile},
-                           {"host", tbdsim::calibrate::command_host}};
+
+tbdsim::Result<int> print_formats(const std::vector<std::string>& words) {
+  if (!words.empty()) return tbdsim::fail(fmt::format("calibrate formats: unexpected word {}", tbdsim::quoted(words.front())));
+  fmt::print("{}", tbdsim::calibrate::sample_formats_page());
+  return 0;
+}
+
+constexpr Verb kVerbs[] = {{"fit",
+                            "  fit --samples FILE... [--device NAME | --hw FILE] -o OUT.toml\n"
+                            "        parameters of one board, usable as --hw OUT.toml\n"
+                            "  fit --shared --samples FILE... -o OUT.toml\n"
+                            "        what boards share, and all boards\n",
+                            tbdsim::calibrate::command_fit},
+                           {"check",
+                            "  check --samples FILE... [--hw NAME | FILE]\n"
+                            "        how well parameters predict samples\n"
+                            "  check --samples FILE... --leave-out board | architecture\n"
+                            "        [--train FILE...] [--draws N] [--draw-size N] [--seed N] [--only WORD]\n"
+                            "        [--format table | json | csv]\n"
+                            "        the same for boards that no fit has seen\n",
+                            tbdsim::calibrate::command_check},
+                           {"anchor",
+                            "  anchor RUNS.csv -o FILE.toml\n"
+                            "        multipliers of products, attention, memory, exchange and host from steps\n"
+                            "        of your own; any verb applies them: --calibration FILE.toml\n",
+                            tbdsim::calibrate::command_anchor},
+                           {"import",
+                            "  import FILE -o OUT.csv [--device NAME] [--precision NAME] [--library TEXT]\n"
+                            "        [--op NAME] [--timing kernel | call] [--transposed]\n"
+                            "        samples from a table m,n,k,ms or from nccl-tests; kernels by what they\n"
+                            "        do from a summary of Nsight Systems or PyTorch's profiler\n"
+                            "  import TRACE [-o OUT.csv] [--hw NAME --model NAME [--stack NAME] [--batch N]\n"
+                            "        [--gpus N] [--precision NAME]]\n"
+                            "        where the time of a step goes: kernels by family and layer, idle time by\n"
+                            "        cause, beside the predicted. PyTorch's JSON (.gz too), Nsight's SQLite,\n"
+                            "        the CSV of nvprof --print-gpu-trace, Chakra\n",
+                            tbdsim::calibrate::command_import},
+                           {"collect",
+                            "  collect [--plan quick | standard | full | FILE] -o FILE.csv\n"
+                            "        [--gpu N] [--device NAME]\n"
+                            "        samples from the GPU of this machine\n",
+                            tbdsim::calibrate::command_collect},
+                           {"profile",
+                            "  profile [--skip N] [--iterations K] [--passes N] [-o FILE] -- PROGRAM ...\n"
+                            "        [--limit KERNELS] steady iterations of a training program\n"
+                            "  profile [--skip N] [--iterations K] [--passes N] --recording FILE\n"
+                            "        [--device NAME] [--model NAME] [--batch N] [--kernels FILE.csv]\n"
+                            "        the same from an earlier recording: occupancy, arithmetic against the\n"
+                            "        peak, rate; one row a kernel\n",
+                            tbdsim::calibrate::command_profile},
+                           {"host",
+                            "  host -o FILE.csv [--python PROGRAM] [--rounds N] [--cpu-only]\n"
+                            "        what PyTorch spends on this CPU to issue operators, without a GPU, and how\n"
+                            "        fast one thread is: single_thread of a host file\n"
+                            "  host --samples FILE.csv\n"
+                            "        the same from earlier samples\n",
+                            tbdsim::calibrate::command_host},
+                           {"formats",
+                            "  formats\n"
+                            "        columns of samples, keys of plans, as Markdown\n",
+                            print_formats}};
+
+/// The help of one verb; nullptr: of all.
+std::string usage(const Verb* verb) {
+  std::string text = fmt::format("usage: tbdsim calibrate {} ...\n", verb == nullptr ? "VERB" : verb->name);
+  for (const Verb& each : kVerbs)
+    if (verb == nullptr || verb == &each) text += each.usage;
+  return text +
+         "  --hardware DIR\n"
+         "        the folder that holds hardware/\n";
+}
 
 int finish(const tbdsim::Result<int>& done) {
   if (done) return *done;
@@ -84,20 +109,19 @@ int main(int argc, char** argv) {
   tbdsim::report_file_size_limit();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const auto asks = [&](std::size_t i) { return i < arguments.size() && (arguments[i] == "--help" || arguments[i] == "-h"); };
-  if (arguments.empty() || asks(0) || asks(1)) {
-    std::fputs(kUsage, arguments.empty() ? stderr : stdout);
+  if (arguments.empty() || asks(0)) {
+    std::fputs(usage(nullptr).c_str(), arguments.empty() ? stderr : stdout);
     return arguments.empty() ? 2 : 0;
   }
-  const std::string& verb = arguments[0];
-  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-  for (const Verb& known : kVerbs)
-    if (known.name == verb) return finish(known.run(rest));
-  if (verb == "formats" && rest.empty()) {
-    fmt::print("{}", tbdsim::calibrate::sample_formats_page());
+  const std::string& name = arguments[0];
+  for (const Verb& known : kVerbs) {
+    if (known.name != name) continue;
+    if (!asks(1)) return finish(known.run({arguments.begin() + 1, arguments.end()}));
+    std::fputs(usage(&known).c_str(), stdout);
     return 0;
   }
   std::string names;
-  for (const Verb& known : kVerbs) names += fmt::format("{}, ", known.name);
-  fmt::print(stderr, "tbdsim calibrate: unknown verb \"{}\"; there are {}formats\n{}", verb, names, kUsage);
+  for (const Verb& known : kVerbs) names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
+  fmt::print(stderr, "tbdsim calibrate: unknown verb \"{}\"; there are {}\n{}", name, names, usage(nullptr));
   return 2;
 }

@@ -123,8 +123,9 @@ struct SweepArguments {
   std::string grid;                                       ///< scenario file whose grid is swept
   std::string output;                                     ///< its ending tells the form: SQLite, CSV or lines of JSON
   std::size_t shard = 0, shards = 1;
-  bool pareto = false;           ///< of an export: the front alone
-  std::optional<Format> format;  ///< of an export; absent: csv
+  bool pareto = false;                    ///< of an export: the front alone
+  std::optional<std::int64_t> samples{};  ///< of an epoch, whose time rows of text have then
+  std::optional<Format> format;           ///< of an export; absent: csv
   ReportFile report;
 };
 

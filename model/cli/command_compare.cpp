@@ -12,6 +12,7 @@
 #include "model/report/json.hpp"
 #include "model/study/compare.hpp"
 #include "model/study/grid_names.hpp"
+#include "model/study/market.hpp"
 #include "model/support/drop_repeated.hpp"
 
 namespace tbdsim {
@@ -59,6 +60,39 @@ void tell_unused_prices(Session& session, const StudyGrid& grid, const std::vect
   }
 }
 
+/// All priced hardware in place of what was not named, or named "all". Errors: without a budget or another term there is no
+/// order.
+Result<bool> take_all_hardware(const CompareArguments& arguments, Session& session, StudyGrid& grid) {
+  const auto named = [&](std::string_view option) {
+    return std::find_if(grid.axes.begin(), grid.axes.end(), [&](const GridAxis& axis) { return axis.option == option; });
+  };
+  const auto hardware = named("hw");
+  if (hardware != grid.axes.end() && hardware->values != std::vector<std::string>{std::string(kAllHardware)}) return false;
+  if (hardware == grid.axes.end() && !(arguments.terms && arguments.terms->budget)) return false;
+  if (!arguments.terms) return fail("--hw all: add --budget, such as --budget '40000 USD', to choose among all that has a price");
+  if (arguments.base) return fail("--base: with all hardware the best is what the others are held against");
+  if (hardware != grid.axes.end()) grid.axes.erase(hardware);
+  if (named("gpus") == grid.axes.end()) grid.axes.insert(grid.axes.begin(), {"gpus", {"1", "2", "4", "8"}});
+  grid.axes.insert(grid.axes.begin(), {"hw", priced_hardware(session)});
+  return true;
+}
+
+/// The best of all priced hardware. Errors: nothing is within the budget, or holds the job.
+Result<Comparison> choose(const CompareArguments& arguments, Session& session, const StudyGrid& grid,
+                          std::vector<std::string>& notices) {
+  constexpr std::size_t kMostShown = 12;
+  auto candidates = candidates_of(session, grid, arguments.progress);
+  if (!candidates) return tl::make_unexpected(candidates.error());
+  const std::string fitting = what_would_fit(session, grid, *candidates);
+  Choice choice = best_of(session, std::move(*candidates), *arguments.terms, kMostShown);
+  const std::string tried = fmt::format("of {} priced boards and machines, {} choices can run the job: {} too small, {} fit{}",
+                                        grid.axes.front().values.size(), choice.tried, choice.too_large, choice.affordable,
+                                        arguments.terms->budget ? " the budget as well" : "");
+  if (choice.kept.empty()) return fail(tried + (fitting.empty() ? "" : "; " + fitting));
+  notices.push_back(fmt::format("{}; shown are the best {} by {}", tried, choice.kept.size(), name(arguments.terms->objective)));
+  return std::move(choice.comparison);
+}
+
 std::string formatted(const CompareArguments& arguments, const Comparison& comparison) {
   switch (arguments.format) {
     case Format::json:
@@ -88,13 +122,21 @@ Result<Answer> answer(const CompareArguments& arguments, Session& session) {
     grid.axes.push_back(std::move(*axis));
   }
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
+  const auto all = take_all_hardware(arguments, session, grid);
+  if (!all) return tl::make_unexpected(all.error());
   if (Errors unknown = unknown_names(session, grid); !unknown.empty()) return tl::make_unexpected(std::move(unknown));
   const auto prices = session.prices();
   if (!*prices) return tl::make_unexpected(prices->error());
-  const auto comparison = compare(session, grid, static_cast<std::size_t>(arguments.base.value_or(1) - 1), arguments.progress);
+  const auto comparison =
+      *all ? choose(arguments, session, grid, notices)
+           : compare(session, grid, static_cast<std::size_t>(arguments.base.value_or(1) - 1), arguments.progress);
   if (!comparison) return tl::make_unexpected(comparison.error());
   tell_unused_network(grid, *comparison, notices);
-  tell_machines(session, grid, notices);
+  if (!*all) {
+    tell_machines(session, grid, notices);
+    if (std::string fitting = what_would_fit(session, grid, comparison->candidates); !fitting.empty())
+      notices.push_back(std::move(fitting));
+  }
   tell_unused_prices(session, grid, **prices, arguments.prices, notices);
   return with_page(
       arguments.report, "compare", [&] { return compare_json(*comparison, arguments.terms); },

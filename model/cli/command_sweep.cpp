@@ -137,7 +137,7 @@ int export_rows(const SweepArguments& arguments) {
   if (!form) return report(form.error());
   const auto store = SweepStore::read(database);
   if (!store) return report(store.error());
-  auto text = sweep_export(*store, *form, arguments.pareto);
+  auto text = sweep_export(*store, *form, arguments.pareto, arguments.samples);
   tell_unfinished(*store, database);
   if (const auto page = write_page(arguments, *store); !page) return report(page.error());
   if (!text || arguments.output.empty())
@@ -292,9 +292,9 @@ Result<void> check_free(const SweepArguments& arguments, const SweepOutput& outp
 }
 
 /// Writes the text that was asked for beside the database.
-Result<void> write_text(const SweepOutput& output, const SweepStore& store) {
+Result<void> write_text(const SweepOutput& output, const SweepStore& store, std::optional<std::int64_t> samples) {
   if (output.text.empty()) return {};
-  const auto text = sweep_export(store, output.form);
+  const auto text = sweep_export(store, output.form, false, samples);
   if (!text) return tl::make_unexpected(text.error());
   return exported_file(output.text, output.form, output.database).write(*text);
 }
@@ -324,9 +324,10 @@ Result<Answer> answer(const SweepArguments& arguments, Session& session) {
   if (const auto free = check_free(arguments, *output); !free) return tl::make_unexpected(free.error());
   const auto rows = swept(output->database, arguments, session, {arguments.shard, arguments.shards}, [](const SweepProgress&) {});
   if (!rows) return tl::make_unexpected(rows.error());
-  if (const auto written = write_text(*output, rows->store); !written) return tl::make_unexpected(written.error());
+  if (const auto written = write_text(*output, rows->store, arguments.samples); !written)
+    return tl::make_unexpected(written.error());
   if (const auto page = write_page(arguments, rows->store); !page) return tl::make_unexpected(page.error());
-  return sweep_export(rows->store, SweepForm::json, arguments.pareto).map([&](std::string text) {
+  return sweep_export(rows->store, SweepForm::json, arguments.pareto, arguments.samples).map([&](std::string text) {
     std::vector<std::string> notices;
     if (rows->done.dropped > 0) notices.push_back(dropped_notice(rows->done, arguments.output));
     return Answer{std::move(text), std::move(notices)};
@@ -338,7 +339,7 @@ int tell_sweep(const SweepArguments& arguments, const SweepProgress& done) {
   if (!output) return report(output.error());
   const auto store = SweepStore::read(output->database);
   if (!store) return report(store.error());
-  if (const auto written = write_text(*output, *store); !written) return report(written.error());
+  if (const auto written = write_text(*output, *store, arguments.samples); !written) return report(written.error());
   if (const auto page = write_page(arguments, *store); !page) return report(page.error());
   const std::int64_t rows = store->rows(), problems = store->problems();
   const int written =
@@ -359,10 +360,15 @@ int run(const SweepArguments& arguments, const Catalogue& catalogue) {
   if (arguments.pareto) return report({Error{"sweep: --pareto is for sweep export"}});
   if (action == "merge" && arguments.report.asked())
     return report({Error{"sweep: --report is for a sweep and for sweep export; export what merge writes"}});
+  if (action == "merge" && arguments.samples) return report({Error{"sweep merge: --samples is for sweep export"}});
   if (action == "merge") return merge(arguments);
   if (!action.empty()) return report({Error{fmt::format("sweep: expected options, export or merge, got \"{}\"", action)}});
   const auto output = output_of(arguments.output);
   if (!output) return report(output.error());
+  if (arguments.samples && output->text.empty())
+    return report(
+        {Error{"sweep: --samples adds the time of an epoch to rows of text; name a file that ends in .csv or .jsonl, or "
+               "leave it to sweep export"}});
   if (const auto free = check_free(arguments, *output); !free) return report(free.error());
   const auto done = sweep_into(output->database, arguments, catalogue, {arguments.shard, arguments.shards}, true);
   if (!done) return report(done.error());

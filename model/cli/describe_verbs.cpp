@@ -216,7 +216,7 @@ void describe(VerbOptions verb, PlanArguments& a) {
     return read ? "" : "a time such as \"30 days\"";
   };
   const Setter budget = [&a](const std::string& text) -> std::string {
-    const auto read = parse<Usd>(text);
+    const auto read = read_money(text);
     if (read) a.plan.limits.budget = *read;
     return read ? "" : "an amount of money such as \"2 MUSD\"";
   };
@@ -270,6 +270,7 @@ void describe(VerbOptions verb, SweepArguments& a) {
            {"grid", &a.grid},
            {"output", &a.output},
            {"pareto", &a.pareto},
+           {"samples", &a.samples},
            {"shard", shard},
            {"report", &a.report.path},
            {"format", format}},

@@ -234,7 +234,10 @@ std::string fish_completion(const std::vector<VerbHelp>& verbs) {
       "function __tbdsim_names\n"
       "  for kind in $argv\n    tbdsim list $kind --format csv 2>/dev/null | cut -d, -f2 | tail -n +2\n  end\nend\n"
       "complete -c tbdsim -n __fish_use_subcommand -f -l help -d 'Print this help'\n"
-      "complete -c tbdsim -n __fish_use_subcommand -f -l version -d 'Print the version'\n";
+      "complete -c tbdsim -n __fish_use_subcommand -f -l version -d 'Print the version'\n"
+      "complete -c tbdsim -n __fish_use_subcommand -f -a help -d 'Print the help of a verb'\n"
+      "complete -c tbdsim -n '__fish_seen_subcommand_from calibrate' -a 'fit check anchor import collect profile host formats'\n";
+  script += fmt::format("complete -c tbdsim -n '__fish_seen_subcommand_from help' -f -a '{}'\n", names_of(verbs));
   for (const VerbHelp& verb : verbs) {
     script += fmt::format("complete -c tbdsim -n __fish_use_subcommand -f -a {} -d {}\n", verb.name, quoted(verb.text));
     const std::string within = fmt::format("complete -c tbdsim -n '__fish_seen_subcommand_from {}'", verb.name);

@@ -152,7 +152,7 @@ constexpr GlossaryEntry kGlossary[] = {
     {"ring", "A closed path over the GPUs, along which a collective passes its data."},
     {"row", "One line of a table of measurements."},
     {"Run", "So many tokens as `--tokens` states: time with all interruptions, and the part of it that trains."},
-    {"samples/J", "Samples for each joule of the GPUs and the host."},
+    {"samples/J", "Samples for each joule of the GPUs alone, without host and cooling."},
     {"samples/s, images/s", "Throughput."},
     {"samples/USD", "Samples for each dollar."},
     {"Seconds of an epoch", "The epoch divided into the stages of its steps."},
@@ -189,6 +189,11 @@ constexpr GlossaryEntry kGlossary[] = {
     {"Waiting", "Time of a step in which GPUs wait for the exchange."},
     {"way, bandwidth", "A route between two GPUs (direct, relay over a third GPU, or over the host), and its rate."},
     {"weak saves", "Time that weak scaling saves against as many epochs on one GPU."},
+    {"weight",
+     "Of a cause that would make a job as slow as it was measured: its share of the evidence, from how often such causes are met "
+     "and "
+     "how near it comes to the measured figure. The rest is what no listed cause explains. It is no probability measured on "
+     "jobs."},
     {"weights", "Arrays of the network that training changes."},
     {"what if", "A change that `explain` tries. `--what-if NAME` applies it in any verb."},
     {"What would reduce it", "Changes that lower the peak of memory."},

@@ -20,6 +20,8 @@ std::vector<char*> without_help_verb(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "help") == 0) {
     if (argc == 2)
       words[1] = asked;
+    else if (argc > 3 && std::strcmp(argv[2], "calibrate") == 0)  // its verbs have help of their own
+      words = {argv[0], argv[2], argv[3], asked};
     else
       words = {argv[0], argv[2], asked};
   }

@@ -86,8 +86,49 @@ std::optional<double> ratio_between(const std::string& text, double least, doubl
 
 }  // namespace
 
+namespace {
+
+/// Digits with commas between thousands, without them; nullopt: commas elsewhere.
+std::optional<std::string> without_commas(std::string_view digits) {
+  constexpr std::size_t kGroup = 3;
+  const std::string_view whole = digits.substr(0, digits.find('.'));
+  std::string number;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (digits[i] != ',') {
+      number += digits[i];
+      continue;
+    }
+    if (i == 0 || i >= whole.size() || (whole.size() - i) % (kGroup + 1) != 0) return std::nullopt;
+  }
+  return number;
+}
+
+}  // namespace
+
+std::optional<Usd> read_money(const std::string& text) {
+  if (const auto exact = parse<Usd>(text)) return *exact;
+  std::string_view rest = text;
+  const auto skip_blanks = [&] { rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size())); };
+  skip_blanks();
+  if (rest.starts_with('$')) rest.remove_prefix(1);
+  const std::size_t end = std::min(rest.find_first_not_of("0123456789.,"), rest.size());
+  const auto digits = without_commas(rest.substr(0, end));
+  if (!digits) return std::nullopt;
+  double amount = 0.0;
+  const auto [stop, status] = std::from_chars(digits->data(), digits->data() + digits->size(), amount);
+  if (status != std::errc{} || stop != digits->data() + digits->size()) return std::nullopt;
+  rest.remove_prefix(end);
+  skip_blanks();
+  constexpr double kThousand = 1e3, kMillion = 1e6;
+  const double scale = rest.starts_with('k') || rest.starts_with('K') ? kThousand : rest.starts_with('M') ? kMillion : 1.0;
+  if (scale > 1.0) rest.remove_prefix(1);
+  skip_blanks();
+  if (!rest.empty() && rest != "USD" && rest != "$") return std::nullopt;
+  return Usd(scale * amount);
+}
+
 std::string set_budget(std::optional<CostTerms>& terms, const std::string& text) {
-  const auto amount = parse<Usd>(text);
+  const auto amount = read_money(text);
   if (!amount || *amount <= Usd(0.0)) return "an amount of money such as \"40000 USD\"";
   stated(terms).budget = *amount;
   return "";
@@ -105,7 +146,8 @@ std::string set_power_price(std::optional<CostTerms>& terms, const std::string& 
   constexpr std::string_view kUnit = "/kWh";
   constexpr Joules kKilowattHour(3.6e6);
   const bool unit = text.size() > kUnit.size() && text.compare(text.size() - kUnit.size(), kUnit.size(), kUnit) == 0;
-  const auto amount = unit ? parse<Usd>(text.substr(0, text.size() - kUnit.size())) : tl::make_unexpected(std::string());
+  const bool bare = parse_quantity(text, Dimension::ratio).has_value() && text.find('%') == std::string::npos;
+  const auto amount = unit ? read_money(text.substr(0, text.size() - kUnit.size())) : bare ? read_money(text) : std::nullopt;
   if (!amount || *amount < Usd(0.0)) return "a price of energy such as \"0.2 USD/kWh\"";
   stated(terms).power_price = *amount / kKilowattHour;
   return "";

@@ -26,8 +26,11 @@ namespace tbdsim {
 /// "8 %" or 0.08. A bare number of 1 or more can only be meant in percent, and half the time it is not: the unit decides.
 [[nodiscard]] std::string set_share(std::optional<double>& share, const std::string& text);
 
-/// "40000 USD"; "3" years; "0.2 USD/kWh"; "60 %", at most all of the time; a factor of at least 1; "cost", "time" or "energy".
-/// Into terms that are there from then on.
+/// "40000 USD", "40,000", "40k USD", "$40000" or "2 MUSD"; absent: none of these.
+[[nodiscard]] std::optional<Usd> read_money(const std::string& text);
+
+/// An amount as `read_money` takes it; "3" years; "0.2 USD/kWh" or 0.2; "60 %", at most all of the time; a factor of at least 1;
+/// "cost", "time" or "energy". Into terms that are there from then on.
 [[nodiscard]] std::string set_budget(std::optional<CostTerms>& terms, const std::string& text);
 [[nodiscard]] std::string set_years(std::optional<CostTerms>& terms, const std::string& text);
 [[nodiscard]] std::string set_power_price(std::optional<CostTerms>& terms, const std::string& text);

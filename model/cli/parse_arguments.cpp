@@ -64,10 +64,12 @@ void VerbOptions::option(const OptionRow& row, Setter set) {
 
 void VerbOptions::repeated_option(const OptionRow& row, Reader read) {
   const auto apply = [name = long_spelling(row), read = std::move(read)](const std::vector<std::string>& texts) {
+    std::string problems;
     for (const std::string& text : texts) {
       const std::string problem = read(text);
-      if (!problem.empty()) throw CLI::ValidationError(name, problem);
+      if (!problem.empty()) problems += (problems.empty() ? "" : "; ") + problem;
     }
+    if (!problems.empty()) throw CLI::ValidationError(name, problems);
   };
   app_.add_option_function<std::vector<std::string>>(spelling(row), apply, help(row))
       ->option_text(shown_value(row, verb_))

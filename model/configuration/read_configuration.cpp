@@ -283,17 +283,24 @@ Errors problems_beside_machine(Session& session, const PredictOptions& options) 
   }
   if (!options.network.empty())
     if (const auto network = session.network(options.network); !*network) append(network->error(), errors);
+  append(unknown_choices(options), errors);
+  const auto network = session.workload(options.model, variant, {options.image, std::nullopt, options.seq_len, false});
+  if (!*network) append(network->error(), errors);
+  return errors;
+}
+
+}  // namespace
+
+Errors unknown_choices(const PredictOptions& options) {
+  Errors errors;
   const auto append_of = [&](const auto& chosen) {
     if (!chosen) append(chosen.error(), errors);
   };
   append_of(choose_precision(options.precision));
   append_of(choose_optimizer(options.optimizer));
   append_of(choose_exchange(options.exchange));
-  append_of(*session.workload(options.model, variant, {options.image, std::nullopt, options.seq_len, false}));
   return errors;
 }
-
-}  // namespace
 
 std::shared_ptr<const Result<NcclLibrary>> collective_library(Session& session, const Configuration& configuration) {
   const std::string& architecture = configuration.hardware().device.architecture;

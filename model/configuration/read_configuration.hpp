@@ -8,6 +8,9 @@ namespace tbdsim {
 /// Expects `options.set` to be empty. Errors: as `predict`.
 [[nodiscard]] Result<Configuration> read_configuration(Session& session, const PredictOptions& options);
 
+/// What is wrong with the names of a job's precision, optimiser and exchange, whatever its machine is.
+[[nodiscard]] Errors unknown_choices(const PredictOptions& options);
+
 /// The collective library with which the ranks of a configuration, whose stack, system and nodes are known, exchange.
 [[nodiscard]] std::shared_ptr<const Result<NcclLibrary>> collective_library(Session& session, const Configuration& configuration);
 

@@ -34,7 +34,7 @@ struct Found {
   std::vector<Candidate> nearest;  ///< that may fit, fastest first
   Front front;
   PlanCounts counts;
-  std::optional<Candidate> smallest{};               ///< where nothing fits, what comes nearest to it
+  std::optional<Candidate> smallest{};               ///< of what was not kept because it surely does not fit
   Errors refusals{};                                 ///< why the first layout was refused, where all were
   std::pair<std::size_t, std::size_t> refused_at{};  ///< variant and unit of that
   bool interrupted = false;

@@ -113,17 +113,33 @@ Errors no_layout(const Configuration& base, const PredictOptions& job, const Fou
   return {{std::move(why)}};
 }
 
-/// Why nothing was found.
-Errors nothing_found(const Variants& variants, const Found& found) {
+/// A layout that `predict` finds too large.
+struct Misfit {
+  PredictOptions options;
+  Bytes peak;
+};
+
+/// Why nothing was found. `smallest`: of the layouts that were predicted; absent: the estimate excluded all.
+Errors nothing_found(Session& session, const Variants& variants, const Found& found, std::optional<Misfit> smallest) {
   if (found.interrupted) return {{"plan: interrupted before a layout that fits was found"}};
   const Configuration& base = variants.first().base;
   if (found.counts.tried == 0) return no_layout(base, variants.first().job, found);
-  const Bytes capacity = usable_capacity(base.hardware().device), least = found.smallest->memory;
+  // Estimates of large batches are the least certain: one sample a copy takes least.
+  const auto excluded = [&](Candidate candidate, int batch) {
+    candidate.batch = batch;
+    Misfit one{variants.options_of(candidate), candidate.memory};
+    if (const auto exact = predict(session, one.options)) one.peak = fullest_peak(*exact);
+    if (!smallest || one.peak < smallest->peak) smallest = std::move(one);
+  };
+  if (found.smallest) excluded(*found.smallest, found.smallest->batch);
+  if (found.smallest && !variants.first().job.batch) excluded(*found.smallest, 1);
+  const Bytes capacity = usable_capacity(base.hardware().device);
+  if (!smallest) return {{fmt::format("{} fits in none of {} layouts", base.network_graph().graph.name, found.counts.tried)}};
   return {{fmt::format(
       "{} fits in none of {} layouts on {} GPUs: the smallest takes {} of the {} of {}, {} too much ({}); take more "
       "GPUs, or GPUs with more memory",
-      base.network_graph().graph.name, found.counts.tried, base.gpus, format(least), format(capacity), base.hardware().device.id,
-      format(std::max(Bytes(0.0), least - capacity)), predict_command(variants.options_of(*found.smallest)))}};
+      base.network_graph().graph.name, found.counts.tried, base.gpus, format(smallest->peak), format(capacity),
+      base.hardware().device.id, format(std::max(Bytes(0.0), smallest->peak - capacity)), predict_command(smallest->options))}};
 }
 
 /// Layouts that differ in virtual stages alone are alike.
@@ -157,9 +173,11 @@ std::vector<std::size_t> next_unlike(const std::vector<Candidate>& all, std::set
   return next;
 }
 
-/// Predicts layouts in order until so many fit. Errors: what `predict` says of the first that it refuses, where none fits.
-Result<void> predict_rows(Session& session, const PlanOptions& options, const Variants& variants, std::size_t rows, Found& found,
-                          Plan& plan) {
+/// Predicts layouts in order until so many fit. Tells the smallest of those that do not. Errors: what `predict` says of the first
+/// that it refuses, where none fits.
+Result<std::optional<Misfit>> predict_rows(Session& session, const PlanOptions& options, const Variants& variants,
+                                           std::size_t rows, Found& found, Plan& plan) {
+  std::optional<Misfit> smallest;
   Errors refused;
   std::set<Likeness> known;
   std::vector<bool> seen(found.nearest.size(), false);
@@ -188,13 +206,15 @@ Result<void> predict_rows(Session& session, const PlanOptions& options, const Va
       } else {
         ++found.counts.out_of_memory;
         if (candidate.dominated) --found.counts.dominated;
+        const Bytes peak = fullest_peak(predicted[i]->prediction);
+        if (!smallest || peak < smallest->peak) smallest = Misfit{std::move(predicted[i]->options), peak};
       }
     }
     if (options.stop != nullptr && options.stop->load() && !plan.rows.empty()) break;
   }
   if (plan.rows.empty() && !refused.empty()) return tl::make_unexpected(refused);
   if (!refused.empty()) plan.problems.push_back("layouts that predict refuses: " + refused.front().message);
-  return {};
+  return smallest;
 }
 
 /// The best rows of one machine and number of GPUs.
@@ -214,10 +234,10 @@ Result<Plan> plan_job(Session& session, const PlanOptions& options, const Predic
   variants->mark_dominated(found);
   variants->refine(found, options);
   plan.interrupted = found.interrupted;
-  if (auto predicted = predict_rows(session, options, *variants, rows, found, plan); !predicted)
-    return tl::make_unexpected(predicted.error());
+  auto smallest = predict_rows(session, options, *variants, rows, found, plan);
+  if (!smallest) return tl::make_unexpected(smallest.error());
   plan.counts = found.counts;
-  if (plan.rows.empty()) return tl::make_unexpected(nothing_found(*variants, found));
+  if (plan.rows.empty()) return tl::make_unexpected(nothing_found(session, *variants, found, std::move(*smallest)));
   rank(plan.rows, options);
   plan.rows.resize(std::min(plan.rows.size(), rows));
   if (const auto within = keep_limits(session, options, plan.rows); !within) return tl::make_unexpected(within.error());

@@ -327,8 +327,6 @@ Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const
       found.refused_at.second = static_cast<std::size_t>(&one - results.data());
     }
   }
-  for (const Candidate& candidate : found.nearest)
-    if (!found.smallest || smaller(candidate, *found.smallest)) found.smallest = candidate;
   keep_fastest(found.nearest, most, capacity_);
   found.interrupted = stopped;
   return found;

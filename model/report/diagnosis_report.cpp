@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "model/report/csv.hpp"
@@ -14,6 +15,8 @@ namespace {
 /// Causes with less evidence, and those after so many, are only named.
 constexpr double kListed = 0.02;
 constexpr std::size_t kMost = 8;
+/// Where causes begin: after their number and weight.
+constexpr std::size_t kCauseColumn = 14;
 
 std::string speed_text(const Diagnosis& diagnosis, double value) {
   if (!diagnosis.measured.rate) return format(Seconds(value));
@@ -31,6 +34,11 @@ std::string distance(const DiagnosedCause& cause) {
   if (std::abs(cause.off) < kSame) return fmt::format("as measured{}", range);
   return fmt::format("a step {} {} than measured{}", percent_text(std::abs(cause.off)), cause.off > 0.0 ? "longer" : "shorter",
                      range);
+}
+
+/// A line below a cause.
+std::string indented(const std::string& line) {
+  return wrapped(std::string(kCauseColumn, ' ') + line, kTextWidth, kCauseColumn) + '\n';
 }
 
 /// The measured speed beside the predicted one.
@@ -56,6 +64,14 @@ std::string diagnosis_table(const Diagnosis& d) {
             "No single cause comes near the measured figure: look for several together, or for a wrong description of the job.",
             kTextWidth - 2, 2) +
         '\n';
+  constexpr std::array<const char*, 9> kWords{"", "", "two", "three", "four", "five", "six", "seven", "eight"};
+  if (d.alike > 1 && d.unexplained <= 0.5)
+    text += "  " +
+            wrapped(fmt::format("The first {} fit equally well: only their tests tell them apart.",
+                                d.alike < kWords.size() ? kWords[d.alike] : fmt::format("{}", d.alike).c_str()),
+                    kTextWidth - 2, 2) +
+            '\n';
+  if (!d.causes.empty()) text += "      weight  cause\n";
   std::size_t number_in_list = 0;
   std::vector<std::string> others = d.ruled_out;
   for (const DiagnosedCause& cause : d.causes) {
@@ -64,13 +80,13 @@ std::string diagnosis_table(const Diagnosis& d) {
       continue;
     }
     const std::string amount = cause.amount.empty() ? "" : fmt::format(" ({})", cause.amount);
-    text += wrapped(fmt::format("{:>4}. {}: {}{}", ++number_in_list, cause.name, cause.text, amount), kTextWidth, 6) + '\n';
-    text +=
-        wrapped(fmt::format("      gives {}, 80 % range {} to {}; {}; weight {}", speed_text(d, cause.speed.value),
-                            number(d, cause.speed.low), number(d, cause.speed.high), distance(cause), percent_text(cause.weight)),
-                kTextWidth, 6) +
-        '\n';
-    text += wrapped("      test: " + cause.test, kTextWidth, 12) + '\n';
+    text += wrapped(fmt::format("{:>4}. {:>6}  {}: {}{}", ++number_in_list, percent_text(cause.weight), cause.name, cause.text,
+                                amount),
+                    kTextWidth, kCauseColumn) +
+            '\n';
+    text += indented(fmt::format("gives {}, 80 % range {} to {}; {}", speed_text(d, cause.speed.value),
+                                 number(d, cause.speed.low), number(d, cause.speed.high), distance(cause)));
+    text += indented("test: " + cause.test);
   }
   if (!others.empty())
     text += "  " + wrapped(fmt::format("Unlikely or impossible here: {}", fmt::join(others, ", ")), kTextWidth - 2, 4) + '\n';

@@ -503,7 +503,8 @@ std::string explain_json(const Explanation& e, const std::optional<PrecisionGain
   return text(json);
 }
 
-std::string sweep_row_json(const SweepRow& r, const std::vector<std::pair<std::string, std::string>>& config) {
+std::string sweep_row_json(const SweepRow& r, const std::vector<std::pair<std::string, std::string>>& config,
+                           std::optional<Seconds> epoch) {
   Json options = Json::object();
   for (const auto& [option, value] : config) options[option] = value;
   Json json{{"config", options}};
@@ -512,6 +513,7 @@ std::string sweep_row_json(const SweepRow& r, const std::vector<std::pair<std::s
   } else {
     json["step_time_s"] = {{"value", r.step_time.base()}, {"low", r.step_time_low.base()}, {"high", r.step_time_high.base()}};
     json["throughput"] = {{"value", r.throughput}, {"unit", "samples/s"}};
+    if (epoch) json["epoch_time_s"] = epoch->base();
     json["limit"] = {{"resource", r.limit}, {"share", r.limit_share}};
     json["memory"] = {{"fits", r.fits}, {"peak_bytes", whole(r.peak)}};
     json["cost"] = {{"usd_per_hour", or_null(r.hour_cost)},

@@ -48,7 +48,8 @@ struct PredictParts {
                                        const std::optional<Diagnosis>& diagnosis = std::nullopt);
 
 /// One row of a sweep as an object on one line, for the list of "tbdsim.sweep/1"; `config` are its options.
-[[nodiscard]] std::string sweep_row_json(const SweepRow& row, const std::vector<std::pair<std::string, std::string>>& config);
+[[nodiscard]] std::string sweep_row_json(const SweepRow& row, const std::vector<std::pair<std::string, std::string>>& config,
+                                         std::optional<Seconds> epoch = std::nullopt);
 
 /// The kernels of one GPU as complete events of the Trace Event Format, which chrome://tracing and Perfetto load. Expects a
 /// prediction made with `detail`.

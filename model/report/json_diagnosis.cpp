@@ -18,11 +18,13 @@ void add_diagnosis(const Diagnosis& d, Json& json) {
                                  {"text", c.text},
                                  {"amount", or_null(c.amount)},
                                  {"set", c.set},
+                                 {"stack", or_null(c.stack)},
                                  {"speed", plain(c.speed)},
                                  {"off", c.off},
                                  {"in_range", c.in_range},
                                  {"weight", c.weight},
                                  {"test", c.test}});
+  json["alike"] = d.alike;
   json["unexplained"] = d.unexplained;
   json["not_the_cause"] = d.ruled_out;
 }

@@ -34,6 +34,24 @@ std::string rank_text(const Comparison& comparison, const Offer& offer) {
 
 std::string_view paid_text(PaidBy by) { return by == PaidBy::purchase ? "bought" : "rented"; }
 
+/// The fastest of what is within the budget, whatever the ranking is by; "" where samples of several networks do not compare.
+std::string fastest_text(const Comparison& comparison, const std::vector<Offer>& offers, const CostTerms& terms) {
+  const auto throughput = [&](const Offer& offer) { return comparison.candidates[offer.candidate].prediction.throughput.value; };
+  const Offer* fastest = nullptr;
+  for (const Offer& offer : offers) {
+    const Candidate& c = comparison.candidates[offer.candidate];
+    if (c.base != comparison.candidates[offers.front().candidate].base) return "";
+    if (!offer.rank) continue;
+    if (fastest == nullptr || throughput(offer) > throughput(*fastest)) fastest = &offer;
+  }
+  const std::string within = terms.budget ? "Fastest within the budget" : "Fastest";
+  if (fastest == nullptr) return terms.budget ? "Nothing here holds the job within the budget.\n" : "";
+  const Prediction& p = comparison.candidates[fastest->candidate].prediction;
+  return paragraph(fmt::format("{}: {}, {}, {} {}s/s for {} USD.", within, candidate_label(comparison, fastest->candidate),
+                               paid_text(fastest->by), number_text(throughput(*fastest)),
+                               p.samples.unit.empty() ? "sample" : p.samples.unit, usd_text(fastest->cost.total)));
+}
+
 }  // namespace
 
 std::string ownership_report(const Comparison& comparison, const CostTerms& terms) {
@@ -59,7 +77,7 @@ std::string ownership_report(const Comparison& comparison, const CostTerms& term
                usd_text(offer.cost.total), number_text(offer.cost.sample.base() * kMillion),
                offer.energy ? number_text(offer.energy->base()) : "-"});
   }
-  return fmt::format("\n{}{}", paragraph(terms_text(terms)), table.text());
+  return fmt::format("\n{}{}{}", paragraph(terms_text(terms)), table.text(), fastest_text(comparison, offers, terms));
 }
 
 std::vector<std::string> ownership_columns() {

@@ -78,8 +78,37 @@ std::string payment_table(const Comparison& comparison, PaidBy by) {
                      table.text());
 }
 
-/// What each price is and where it was seen; rows of one price together.
-std::string told_prices(const Comparison& comparison, PaidBy by, bool on_terms) {
+/// Sources in the order in which they are first named, so that each is printed once.
+class Sources {
+ public:
+  /// "[1, 3]": the parts of a price's source; that of a host stands behind "; host: ".
+  std::string marks(const std::string& source) {
+    constexpr std::string_view kHost = "; host: ";
+    const std::size_t host = source.find(kHost);
+    std::string text = mark(source.substr(0, host));
+    if (host != std::string::npos) text += ", " + mark(source.substr(host + kHost.size()));
+    return "[" + text + "]";
+  }
+  [[nodiscard]] std::string text() const {
+    std::string all;
+    for (std::size_t i = 0; i < sources_.size(); ++i)
+      all += "  " + wrapped(fmt::format("[{}] {}", i + 1, source_text(sources_[i])), kWidth, 4) + "\n";
+    return all.empty() ? "" : "\nPrices are from\n" + all;
+  }
+
+ private:
+  std::vector<std::string> sources_;
+
+  std::string mark(const std::string& source) {
+    const auto known = std::find(sources_.begin(), sources_.end(), source);
+    const auto place = known - sources_.begin();
+    if (known == sources_.end()) sources_.push_back(source);
+    return std::to_string(place + 1);
+  }
+};
+
+/// What each price is and when it was seen; rows of one price together.
+std::string told_prices(const Comparison& comparison, PaidBy by, bool on_terms, Sources& sources) {
   std::vector<std::pair<std::string, std::string>> told;  // price, rows
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     const Candidate& c = comparison.candidates[i];
@@ -90,7 +119,7 @@ std::string told_prices(const Comparison& comparison, PaidBy by, bool on_terms) 
     if (on_terms && seen.size() > kPurchaseTerms.size() && seen.substr(seen.size() - kPurchaseTerms.size()) == kPurchaseTerms)
       seen.remove_suffix(kPurchaseTerms.size());
     std::string price =
-        fmt::format("{}{} [{}]", seen, basis.note.empty() ? "" : fmt::format(" ({})", basis.note), source_text(basis.source));
+        fmt::format("{}{} {}", seen, basis.note.empty() ? "" : fmt::format(" ({})", basis.note), sources.marks(basis.source));
     const auto same = std::find_if(told.begin(), told.end(), [&](const auto& t) { return t.first == price; });
     if (same == told.end())
       told.emplace_back(std::move(price), candidate_label(comparison, i));
@@ -126,8 +155,9 @@ std::size_t label_width() {
 
 std::string candidate_label(const Comparison& comparison, std::size_t candidate) {
   if (numbered(comparison)) return fmt::format("#{}", candidate + 1);
-  const std::string& label = comparison.candidates[candidate].label;
-  return label.empty() ? "(only one)" : label;
+  const Candidate& c = comparison.candidates[candidate];
+  if (!c.label.empty()) return c.label;
+  return c.prediction.job.hardware.empty() ? "(only one)" : c.prediction.job.hardware;
 }
 
 std::string candidate_legend(const Comparison& comparison) {
@@ -140,11 +170,12 @@ std::string candidate_legend(const Comparison& comparison) {
 
 std::string price_report(const Comparison& comparison, const std::optional<CostTerms>& terms) {
   std::string text;
+  Sources sources;
   for (const PaidBy by : payments_of(comparison)) {
     if (by == PaidBy::nothing) continue;
-    text += (terms ? "" : payment_table(comparison, by)) + told_prices(comparison, by, terms.has_value());
+    text += (terms ? "" : payment_table(comparison, by)) + told_prices(comparison, by, terms.has_value(), sources);
   }
-  return text + without_price(comparison);
+  return text + sources.text() + without_price(comparison);
 }
 
 }  // namespace tbdsim

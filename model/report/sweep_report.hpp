@@ -14,6 +14,7 @@ inline constexpr std::string_view kSweepJsonMark = "{\"config\":{";
 
 /// Every row of a sweep in the order of its grid. The same rows give the same bytes, however they came into the store.
 /// `front_only`: the rows of `sweep_front` alone.
-[[nodiscard]] Result<std::string> sweep_export(const SweepStore& store, SweepForm form, bool front_only = false);
+[[nodiscard]] Result<std::string> sweep_export(const SweepStore& store, SweepForm form, bool front_only = false,
+                                               std::optional<std::int64_t> epoch_samples = std::nullopt);
 
 }  // namespace tbdsim

@@ -24,6 +24,11 @@ bool begins_cell(std::string_view line, std::size_t at) {
   return line[at - 1] == ' ' && (at == 1 || line[at - 2] == ' ');
 }
 
+/// The last cell of a row whose columns stand one blank apart, behind a size: "24.2 GB NO".
+bool ends_row(std::string_view line, std::size_t at, std::string_view words) {
+  return at > 1 && line.substr(at - 2, 2) == "B " && at + words.size() == line.size();
+}
+
 bool ends_cell(std::string_view line, std::size_t at) {
   return at == line.size() || line[at] == ',' || line.substr(at, 2) == "  ";
 }
@@ -31,7 +36,7 @@ bool ends_cell(std::string_view line, std::size_t at) {
 const Verdict* verdict_at(std::string_view line, std::size_t at) {
   const auto* const found = std::find_if(std::begin(kVerdicts), std::end(kVerdicts), [&](const Verdict& v) {
     return line.substr(at, v.words.size()) == v.words &&
-           (!v.cell || (begins_cell(line, at) && ends_cell(line, at + v.words.size())));
+           (!v.cell || (begins_cell(line, at) && ends_cell(line, at + v.words.size())) || ends_row(line, at, v.words));
   });
   return found == std::end(kVerdicts) ? nullptr : found;
 }

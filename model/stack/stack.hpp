@@ -72,5 +72,7 @@ struct Stack {
 
 /// Stacks of the catalogue of the same framework and line (NGC or not) that are no older, newest first; without `id` itself.
 [[nodiscard]] std::vector<std::string> later_stacks(const std::string& catalogue_root, const std::string& id);
+/// Those of the same framework, line and variant that are older, newest first.
+[[nodiscard]] std::vector<std::string> earlier_stacks(const std::string& catalogue_root, const std::string& id);
 
 }  // namespace tbdsim

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <tuple>
 
 #include "model/stack/stack.hpp"
@@ -183,19 +184,38 @@ Result<Stack> load_stack(const std::string& catalogue_root, const std::string& n
   return nearest_version(catalogue_root, wanted, ids);
 }
 
+namespace {
+
+/// Stacks of the framework and line of `own` for which `wanted` holds, newest first.
+std::vector<std::string> releases(const std::string& root, const StackName& own,
+                                  const std::function<bool(const std::string&, const StackName&)>& wanted) {
+  std::vector<std::pair<double, std::string>> found;
+  for (const std::string& id : stack_ids(root)) {
+    const StackName name = split(id);
+    const bool line = name.framework == own.framework && name.ngc == own.ngc && !name.version.empty();
+    if (line && wanted(id, name)) found.emplace_back(-position(name), id);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> ids;
+  ids.reserve(found.size());
+  for (auto& [age, id] : found) ids.push_back(std::move(id));
+  return ids;
+}
+
+}  // namespace
+
 std::vector<std::string> later_stacks(const std::string& catalogue_root, const std::string& id) {
   const StackName own = split(id);
-  std::vector<std::pair<double, std::string>> later;
-  for (const std::string& other : stack_ids(catalogue_root)) {
-    const StackName name = split(other);
-    const bool line = name.framework == own.framework && name.ngc == own.ngc && !name.version.empty();
-    if (line && other != id && position(name) >= position(own)) later.emplace_back(-position(name), other);
-  }
-  std::sort(later.begin(), later.end());
-  std::vector<std::string> ids;
-  ids.reserve(later.size());
-  for (auto& [age, other] : later) ids.push_back(std::move(other));
-  return ids;
+  return releases(catalogue_root, own, [&](const std::string& other, const StackName& name) {
+    return other != id && position(name) >= position(own);
+  });
+}
+
+std::vector<std::string> earlier_stacks(const std::string& catalogue_root, const std::string& id) {
+  const StackName own = split(id);
+  return releases(catalogue_root, own, [&](const std::string&, const StackName& name) {
+    return name.variant == own.variant && position(name) < position(own);
+  });
 }
 
 }  // namespace tbdsim

@@ -64,24 +64,23 @@ std::optional<double> price_ratio(const Prediction& prediction, const Prediction
 
 }  // namespace
 
-Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base, Progress* progress) {
+Result<std::vector<Candidate>> candidates_of(Session& session, const StudyGrid& grid, Progress* progress) {
   constexpr std::size_t kMostCandidates = 10'000;
   const std::size_t points = grid.points();
   if (points > kMostCandidates)
     return fail(fmt::format("{} candidates: compare takes at most {}, sweep any number", points, kMostCandidates));
-  if (base >= points) return fail(fmt::format("--base {}: there are {} candidates", base + 1, points));
-  Comparison comparison;
-  comparison.candidates.resize(points);
-  comparison.base = base;
+  std::vector<Candidate> candidates(points);
   begin(progress, "candidates", points);
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < points; ++i) {
-    comparison.candidates[i] = candidate(session, grid, i);
+    candidates[i] = candidate(session, grid, i);
     add_one(progress);
   }
-  const Candidate& reference = comparison.candidates[base];
-  if (!reference.problem.empty()) return fail(reference.problem);
-  for (std::size_t i = 0; i < points; ++i) {
+  return candidates;
+}
+
+void hold_against_base(Comparison& comparison) {
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     Candidate& other = comparison.candidates[i];
     if (!other.problem.empty()) continue;
     other.base = base_of(comparison, other);
@@ -92,6 +91,15 @@ Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t 
     other.rented_ratio = price_ratio(other.prediction, against, PaidBy::rent);
     other.apart = i == other.base || other.speedup.low > 1.0 || other.speedup.high < 1.0;
   }
+}
+
+Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base, Progress* progress) {
+  if (base >= grid.points()) return fail(fmt::format("--base {}: there are {} candidates", base + 1, grid.points()));
+  auto candidates = candidates_of(session, grid, progress);
+  if (!candidates) return tl::make_unexpected(candidates.error());
+  Comparison comparison{std::move(*candidates), base};
+  if (const Candidate& reference = comparison.candidates[base]; !reference.problem.empty()) return fail(reference.problem);
+  hold_against_base(comparison);
   return comparison;
 }
 

@@ -28,6 +28,12 @@ struct Comparison {
   std::size_t base = 0;
 };
 
+/// Every point of a grid, predicted, in grid order; held against nothing. Errors: too many points.
+[[nodiscard]] Result<std::vector<Candidate>> candidates_of(Session& session, const StudyGrid& grid, Progress* progress = nullptr);
+
+/// Sets every candidate against the one of its samples, as `compare` does. Expects a base that is predicted.
+void hold_against_base(Comparison& comparison);
+
 /// Predicts every point of a grid and sets it against the point `base`.
 ///
 /// Samples of different networks are no measure of each other: candidates of another network, or of samples of another

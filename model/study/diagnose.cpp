@@ -18,6 +18,11 @@ constexpr double kNoticed = 0.02;
 /// Something that no cause in the list stands for: a tenth as frequent as a cause, as likely to slow a job by any factor up to
 /// ten. Assumed, so that causes that are all far from the figure do not share the evidence among themselves.
 const double kElse = 0.1 / std::log(10.0);
+/// Part of a cause's weight that the amount has which comes nearest; the rest is the mean over its amounts. Assumed: what could
+/// have been any amount is no worse an explanation than half of what could only be this.
+constexpr double kBestAmount = 0.5;
+/// Causes with at least this share of the first one's weight are told as equals: the frequencies are no better known. Assumed.
+constexpr double kAlike = 0.8;
 /// Steps between two predicted amounts.
 constexpr int kSteps = 16;
 /// Causes in the list carry at least this share of the evidence; the others are named.
@@ -31,9 +36,10 @@ double density(double deviation, double spread) {
   return std::exp(-0.5 * deviation * deviation / (spread * spread)) / (spread * std::sqrt(2.0 * M_PI));
 }
 
-PredictOptions with(const PredictOptions& options, const std::vector<std::string>& set) {
+PredictOptions with(const PredictOptions& options, const SlowChange& change) {
   PredictOptions changed = options;
-  changed.set.insert(changed.set.end(), set.begin(), set.end());
+  changed.set.insert(changed.set.end(), change.set.begin(), change.set.end());
+  if (!change.stack.empty()) changed.stack = change.stack;
   return changed;
 }
 
@@ -101,10 +107,20 @@ std::optional<DiagnosedCause> diagnosed(Session& session, const PredictOptions& 
   const Nearest best = nearest(course, trial.cause, log_time(base, measured) + kNoticed, spread);
   if (best.count == 0) return std::nullopt;
 
-  const double weight = trial.cause.frequency * best.sum / best.count;
-  DiagnosedCause found{
-      trial.cause.name, trial.cause.text, trial.cause.test, {}, trial.cause.set(best.amount), {}, 0.0, false, weight};
-  const auto prediction = predict(session, with(options, found.set));
+  const double weight =
+      trial.cause.frequency * (kBestAmount * density(best.distance, spread) + (1.0 - kBestAmount) * best.sum / best.count);
+  SlowChange change = trial.cause.change(best.amount);
+  const auto prediction = predict(session, with(options, change));
+  DiagnosedCause found{trial.cause.name,
+                       trial.cause.text,
+                       trial.cause.test,
+                       {},
+                       std::move(change.set),
+                       std::move(change.stack),
+                       {},
+                       0.0,
+                       false,
+                       weight};
   if (!prediction) return std::nullopt;
   if (trial.cause.amount_text) found.amount = trial.cause.amount_text(best.amount);
   found.speed = measured.shown_of(*prediction);
@@ -121,14 +137,14 @@ Result<Diagnosis> diagnose(Session& session, const PredictOptions& options, cons
   if (!measured) return tl::make_unexpected(measured.error());
   const auto configuration = configure(session, options);
   if (!configuration) return tl::make_unexpected(configuration.error());
-  Diagnosis diagnosis{*measured, measured->shown_of(base), measured->slower_than(base), false, {}, 0.0, {}};
+  Diagnosis diagnosis{*measured, measured->shown_of(base), measured->slower_than(base), false, {}, 0, 0.0, {}};
   const double shown = measured->shown * measured->value;
   diagnosis.expected = diagnosis.predicted.low <= shown && shown <= diagnosis.predicted.high;
   // Causes make jobs slower.
   if (diagnosis.slower < 1.0 - kNoticed) return diagnosis;
   std::vector<Trial> trials;
   std::vector<std::pair<std::size_t, std::size_t>> points;
-  for (SlowCause& cause : slow_causes(*configuration)) {
+  for (SlowCause& cause : slow_causes(session, options, *configuration)) {
     for (std::size_t i = 0; i < cause.amounts.size(); ++i) points.emplace_back(trials.size(), i);
     trials.push_back({std::move(cause), {}});
     trials.back().at.resize(trials.back().cause.amounts.size());
@@ -137,7 +153,7 @@ Result<Diagnosis> diagnose(Session& session, const PredictOptions& options, cons
   for (std::size_t i = 0; i < points.size(); ++i) {
     Trial& trial = trials[points[i].first];
     const std::size_t amount = points[i].second;
-    if (auto prediction = predict(session, with(options, trial.cause.set(trial.cause.amounts[amount]))))
+    if (auto prediction = predict(session, with(options, trial.cause.change(trial.cause.amounts[amount]))))
       trial.at[amount] = std::move(*prediction);
   }
   std::vector<std::optional<DiagnosedCause>> found(trials.size());
@@ -157,6 +173,8 @@ Result<Diagnosis> diagnose(Session& session, const PredictOptions& options, cons
   diagnosis.unexplained = kElse / all;
   std::stable_sort(diagnosis.causes.begin(), diagnosis.causes.end(),
                    [](const DiagnosedCause& a, const DiagnosedCause& b) { return a.weight > b.weight; });
+  for (const DiagnosedCause& cause : diagnosis.causes)
+    diagnosis.alike += cause.weight >= kAlike * diagnosis.causes.front().weight;
   return diagnosis;
 }
 

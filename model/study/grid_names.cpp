@@ -1,9 +1,17 @@
 #include "model/study/grid_names.hpp"
 
+#include <array>
+#include <string_view>
+
+#include "model/configuration/read_configuration.hpp"
 #include "model/configuration/session.hpp"
 
 namespace tbdsim {
 namespace {
+
+constexpr std::array kChoices{std::pair{std::string_view("precision"), &PredictOptions::precision},
+                              std::pair{std::string_view("optimizer"), &PredictOptions::optimizer},
+                              std::pair{std::string_view("exchange"), &PredictOptions::exchange}};
 
 template <class Value>
 void append(const Result<Value>& result, Errors& errors) {
@@ -28,6 +36,13 @@ Errors unknown_names(Session& session, const StudyGrid& grid) {
         append(*session.network(name), errors);
       else if (axis.option == "model" && !is_file(name))  // what a file lacks depends on the point's sizes
         append(find_network(name, ""), errors);
+      for (const auto& [option, landing] : kChoices) {
+        if (axis.option != option) continue;
+        PredictOptions chosen;
+        chosen.*landing = name;
+        const Errors unknown = unknown_choices(chosen);
+        errors.insert(errors.end(), unknown.begin(), unknown.end());
+      }
     }
   }
   return errors;

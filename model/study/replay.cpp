@@ -13,6 +13,7 @@
 #include "model/trace/breakdown.hpp"
 #include "model/trace/read_trace.hpp"
 #include "model/trace/rerun.hpp"
+#include "model/units/format.hpp"
 
 namespace tbdsim {
 namespace {
@@ -100,6 +101,27 @@ Errors unfit(const Prediction& before, const Prediction& after, const trace::Tra
   return {};
 }
 
+/// Families whose measured and predicted time are further apart than any machine is from its prediction: the trace is of another
+/// job. Empty: none.
+std::string of_another_job(const Replay& result, const Prediction& before) {
+  constexpr double kApart = 10.0, kShare = 0.05;  // times; of the longer of both steps
+  const FamilyTimes predicted = predicted_families(before);
+  const Seconds noticed = kShare * std::max(result.measured, before.step_time.value);
+  std::vector<std::string> apart;
+  for (const trace::WorkFamilyInfo& info : trace::work_families()) {
+    if (info.kind == WorkFamily::exchange) continue;  // waits for other ranks are part of it
+    const auto found = std::find_if(result.families.begin(), result.families.end(),
+                                    [&](const ReplayedFamily& family) { return family.family == info.kind; });
+    const Seconds seen = found == result.families.end() ? Seconds(0.0) : found->measured, thought = of(predicted, info.kind);
+    const Seconds least = std::min(seen, thought), most = std::max(seen, thought);
+    if (most < noticed || most < kApart * least) continue;
+    apart.push_back(fmt::format("{} takes {}, predicted are {}", info.name, format(seen), format(thought)));
+  }
+  if (apart.empty()) return "";
+  return fmt::format("{} may be of another job than {} on {}: {}", result.file, result.model, result.hardware,
+                     fmt::join(apart, "; "));
+}
+
 Result<Prediction> detailed(Session& session, PredictOptions options) {
   options.detail = true;
   return predict(session, options);
@@ -151,6 +173,7 @@ Result<Replay> replay(Session& session, const PredictOptions& options, const std
         const Seconds time(1e-9 * static_cast<double>(part.time) / steps);
         result.families.push_back({info.kind, time, time, 1.0, true});
       }
+  if (std::string another = of_another_job(result, *before); !another.empty()) result.notices.push_back(std::move(another));
   trace::Factors factors;
   if (!options.set.empty()) {
     if (Errors errors = unfit(*before, *after, *recorded, result); !errors.empty()) return tl::make_unexpected(std::move(errors));

@@ -72,6 +72,17 @@ Size reference(Session& session, const PredictOptions& options) {
   return {static_cast<int>(std::min<std::int64_t>(least, std::numeric_limits<int>::max())), std::nullopt};
 }
 
+/// Doublings of what is held against up to the whole machine; empty: it has no more GPUs, or is not known.
+std::vector<int> sizes_of_machine(Session& session, const PredictOptions& job, const Size& one) {
+  const auto system = session.system(job.hardware, 1);
+  const int least = one.gpus.value_or(1);
+  if (!*system || (**system).gpu_count <= least) return {};
+  std::vector<int> sizes;
+  for (int gpus = least; gpus < (**system).gpu_count; gpus *= 2) sizes.push_back(gpus);
+  if ((**system).gpu_count % least == 0) sizes.push_back((**system).gpu_count);
+  return sizes;
+}
+
 /// What stays as the machine grows; nothing: the batch per GPU does.
 struct Kept {
   std::optional<int> batch;         ///< of all GPUs, divided over them
@@ -176,8 +187,11 @@ Result<ScaleStudy> begun(Session& session, const ScaleOptions& options, const Si
   Errors errors;
   if (!alone) errors = at_size(alone.error(), one);
   if (options.samples < 1) errors.push_back({"how many samples has an epoch? name them with --samples, such as --samples 256K"});
-  if (options.gpus.empty() && options.nodes.empty())
-    errors.push_back({"no sizes named; use --gpus or --nodes, such as --gpus 1,2,4,8"});
+  if (alone && options.gpus.empty() && options.nodes.empty())
+    errors.push_back(
+        {fmt::format("no sizes named, and {} has no more GPUs than one copy of the network takes; use --gpus or "
+                     "--nodes, such as --gpus 1,2,4,8",
+                     options.job.hardware)});
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   study.one = std::move(*alone);
   study.one_epoch = estimate_epochs(study.one, options.samples, 1).total;
@@ -221,9 +235,11 @@ ScaleRow row_of(const Prediction& p, const ScaleStudy& study) {
 
 std::string_view name(Scaling scaling) { return kScalings[static_cast<std::size_t>(scaling)]; }
 
-Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
-  if (Errors refused = impossible(options); !refused.empty()) return tl::make_unexpected(std::move(refused));
-  const Size one = reference(session, options.job);
+Result<ScaleStudy> scale(Session& session, const ScaleOptions& asked) {
+  if (Errors refused = impossible(asked); !refused.empty()) return tl::make_unexpected(std::move(refused));
+  const Size one = reference(session, asked.job);
+  ScaleOptions options = asked;
+  if (options.gpus.empty() && options.nodes.empty()) options.gpus = sizes_of_machine(session, options.job, one);
   Result<ScaleStudy> made = begun(session, options, one);
   if (!made) return made;
   ScaleStudy& study = *made;

@@ -19,7 +19,7 @@ enum class Scaling {
 
 struct ScaleOptions {
   PredictOptions job;            ///< without counts; with `fixed_global_batch`, `job.batch` is that of all GPUs
-  std::vector<int> gpus, nodes;  ///< every pair of one of each; either may be empty, not both
+  std::vector<int> gpus, nodes;  ///< every pair of one of each; both empty: doublings up to the GPUs of the machine
   std::int64_t samples = 0;      ///< of one epoch; on one GPU with `weak`
   Scaling scaling = Scaling::strong;
   Progress* progress = nullptr;  ///< told of every study of a table, or of every size of the only one

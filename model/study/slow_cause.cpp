@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/hardware/lookup.hpp"
+#include "model/stack/stack.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -15,7 +18,8 @@ using Set = std::vector<std::string>;
 
 /// It is there or it is not.
 SlowCause plain(std::string name, std::string text, std::string test, Set set) {
-  return {std::move(name), std::move(text), std::move(test), {1.0}, [set = std::move(set)](double) { return set; }, {}};
+  const auto change = [set = std::move(set)](double) { return SlowChange{set}; };
+  return {std::move(name), std::move(text), std::move(test), {1.0}, change, {}};
 }
 
 SlowCause seldom(SlowCause cause) {
@@ -29,9 +33,9 @@ SlowCause scaled(std::string name, std::string text, std::string test, std::vect
   const auto set = [keys](double factor) {
     Set all;
     for (const std::string& key : keys) all.push_back(fmt::format("{}={:.4g}x", key, factor));
-    return all;
+    return SlowChange{all};
   };
-  const auto words = [what = std::move(what)](double factor) { return fmt::format("{:.0f} % of {}", 100.0 * factor, what); };
+  const auto words = [what = std::move(what)](double factor) { return fmt::format("{:.2g} % of {}", 100.0 * factor, what); };
   return {std::move(name), std::move(text), std::move(test), std::move(factors), set, words};
 }
 
@@ -85,7 +89,7 @@ void add_board(const Configuration& c, std::vector<SlowCause>& causes) {
   if (batches.empty()) return;
   causes.push_back({"smaller-batch", "the batch per GPU is smaller than was asked",
                     "print the shape of a batch inside the training loop, on every rank", std::move(batches),
-                    [](double batch) { return Set{fmt::format("parallel.batch={:.0f}", batch)}; },
+                    [](double batch) { return SlowChange{{fmt::format("parallel.batch={:.0f}", batch)}}; },
                     [](double batch) { return fmt::format("{:.0f} a GPU", batch); }, false, kSeldom});
 }
 
@@ -94,7 +98,7 @@ void add_host(const Configuration& c, std::vector<SlowCause>& causes) {
     Set all;
     for (const char* const key : {"stack.host.dispatch", "stack.host.update_dispatch", "stack.engine.operation?"})
       all.push_back(fmt::format("{}={:.4g}x", key, 1.0 / share));
-    return all;
+    return SlowChange{all};
   };
   causes.push_back({"slow-host",
                     "the process that issues operators is slowed (power saving, few or shared cores)",
@@ -135,7 +139,7 @@ void add_loader(const Configuration& c, std::vector<SlowCause>& causes) {
   const auto set = [input](double n) {
     Set all{fmt::format("parallel.workers={:.0f}", n)};
     if (!input.empty()) all.push_back(input);
-    return all;
+    return SlowChange{all};
   };
   causes.push_back({"loader", loads ? "too few workers load samples" : "real samples are loaded, by too few workers",
                     "run some steps on one batch that is kept (--mock-loader): the rate then rises to the predicted one", amounts,
@@ -143,7 +147,54 @@ void add_loader(const Configuration& c, std::vector<SlowCause>& causes) {
                     loads ? kCommon : 1.0});
 }
 
+/// One of several names; the amount is its place among them, from 1.
+SlowCause one_of(std::string name, std::string text, std::string test, std::vector<std::string> names,
+                 const std::function<SlowChange(const std::string&)>& change) {
+  std::vector<double> amounts(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) amounts[i] = static_cast<double>(i + 1);
+  const auto at = [names](double place) { return names[static_cast<std::size_t>(std::lround(place)) - 1]; };
+  return {std::move(name),
+          std::move(text),
+          std::move(test),
+          std::move(amounts),
+          [=](double place) { return change(at(place)); },
+          at,
+          false};
+}
+
+void add_storage(const Session& session, const Configuration& c, std::vector<SlowCause>& causes) {
+  std::vector<std::string> storage = catalogue_ids(session.catalogue(), kStorage.folder);
+  if (c.mock_loader || c.environments || storage.empty()) return;
+  const bool loads = c.pipeline.has_value();
+  const std::string input = loads ? "" : "parallel.input=" + loaded_input(c.network_graph().graph);
+  causes.push_back(one_of("slow-storage",
+                          loads ? "samples are read from slower storage" : "real samples are loaded, from slow storage",
+                          "iostat -x 1 while it trains: the device is busy all the time; an epoch from memory is faster",
+                          std::move(storage), [input](const std::string& id) {
+                            SlowChange change{{"parallel.storage=" + id}};
+                            if (!input.empty()) change.set.push_back(input);
+                            return change;
+                          }));
+  if (!loads) causes.back() = seldom(std::move(causes.back()));
+}
+
+void add_software(const Session& session, const PredictOptions& job, const Configuration& c, std::vector<SlowCause>& causes) {
+  std::vector<std::string> earlier = earlier_stacks(session.catalogue().root, c.stack.id);
+  if (earlier.empty()) return;
+  causes.push_back(one_of("old-stack", "an older release of the framework runs",
+                          "print the framework's version (torch.__version__) and torch.version.cuda inside the job",
+                          std::move(earlier), [](const std::string& id) {
+                            return SlowChange{{}, id};
+                          }));
+  if (!job.stack.empty()) causes.back() = seldom(std::move(causes.back()));
+}
+
 void add_exchange(const Configuration& c, std::vector<SlowCause>& causes) {
+  causes.push_back(scaled("slow-pcie", "the PCIe link has fewer lanes or an older generation than was meant",
+                          "nvidia-smi -q -d PCIE while it trains (or lspci -vv, LnkSta): generation and width, current against "
+                          "maximum",
+                          {0.5, 0.25, 0.125}, {"hw.link.pcie.bandwidth"}, "its rate"));
+  causes.back().between = false;
   if (c.gpus < 2) return;
   causes.push_back(plain("nvlink-not-used", "GPUs exchange over PCIe and the host, not over NVLink",
                          "nvidia-smi topo -m and nvlink -s; NCCL_DEBUG=INFO names P2P or SHM for every channel; NCCL_P2P_DISABLE "
@@ -163,7 +214,8 @@ void add_exchange(const Configuration& c, std::vector<SlowCause>& causes) {
   if (c.nodes < 2) return;
   causes.push_back(scaled("slow-network", "nodes are joined by a slower network or interface than was meant",
                           "NCCL_DEBUG=INFO names NET/IB or NET/Socket and the interface; ib_write_bw, iperf3 between the nodes",
-                          {0.5, 0.25, 0.1, 0.05}, {"network.bandwidth"}, "the network's rate"));
+                          {0.5, 0.25, 0.1, 0.05, 0.02, 0.005}, {"network.bandwidth"}, "the network's rate"));
+  causes.back().frequency = kCommon;
   if (c.network && c.network->rdma)
     causes.push_back(plain("no-rdma", "nodes exchange over TCP, not over RDMA", "NCCL_DEBUG=INFO names NET/Socket, not NET/IB",
                            {"network.rdma=false"}));
@@ -171,9 +223,11 @@ void add_exchange(const Configuration& c, std::vector<SlowCause>& causes) {
 
 }  // namespace
 
-std::vector<SlowCause> slow_causes(const Configuration& configuration) {
+std::vector<SlowCause> slow_causes(const Session& session, const PredictOptions& job, const Configuration& configuration) {
   std::vector<SlowCause> causes;
   add_loader(configuration, causes);
+  add_storage(session, configuration, causes);
+  add_software(session, job, configuration, causes);
   add_host(configuration, causes);
   add_arithmetic(configuration, causes);
   add_board(configuration, causes);

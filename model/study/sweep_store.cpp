@@ -128,6 +128,11 @@ std::string uri_path(const std::string& path) {
 
 }  // namespace
 
+Seconds epoch_time(const SweepRow& row, std::int64_t samples) {
+  const double together = std::max(1.0, std::round(row.throughput * row.step_time.base()));
+  return std::ceil(static_cast<double>(samples) / together) * row.step_time;
+}
+
 void SweepStore::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
 void SweepStore::Close::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 SweepStore::SweepStore(SweepStore&&) noexcept = default;

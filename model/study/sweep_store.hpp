@@ -31,6 +31,9 @@ struct SweepRow {
   std::optional<Joules> sample_energy;
 };
 
+/// Time of an epoch of so many samples in whole steps, without the start-up of a run. Expects a row with figures.
+[[nodiscard]] Seconds epoch_time(const SweepRow& row, std::int64_t samples);
+
 /// What the rows of a sweep follow from.
 struct SweepOrigin {
   std::string digest;                ///< of everything that predictions may read

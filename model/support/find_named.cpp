@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include "model/support/name_words.hpp"
 
@@ -48,6 +49,28 @@ void add_holding_all(std::string_view name, const std::vector<std::string>& name
   }
 }
 
+/// First letters of a name's words, and its numbers: "ds2" of "deep_speech_2".
+std::string initials(const std::string& name) {
+  std::string short_name;
+  bool begins = true;
+  for (const char c : name) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0,
+               letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
+    if (digit || (letter && begins)) short_name += fold_name(std::string(1, c));
+    begins = !digit && !letter;
+  }
+  return short_name;
+}
+
+/// Adds the names that `name` abbreviates, where nothing is nearer.
+void add_abbreviated(std::string_view name, const std::vector<std::string>& names, std::vector<std::string>& near) {
+  constexpr std::size_t kLeast = 3;  // two letters abbreviate too many
+  const std::string folded = fold_name(name);
+  if (!near.empty() || folded.size() < kLeast) return;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(near),
+               [&](const std::string& candidate) { return initials(candidate) == folded; });
+}
+
 }  // namespace
 
 std::string name_hint(std::string_view name, const std::vector<std::string>& names, std::string_view browse,
@@ -56,6 +79,7 @@ std::string name_hint(std::string_view name, const std::vector<std::string>& nam
   near.erase(std::remove_if(near.begin(), near.end(), [&](const auto& n) { return !missing_words(name, {n}).empty(); }),
              near.end());
   if (name.size() <= kLongestName) add_holding_all(name, names, near);
+  add_abbreviated(name, names, near);
   if (near.empty()) return relatives_hint(name, names, browse, own);
   if (near.size() == 1) return fmt::format(", did you mean \"{}\"?", near.front());
   const bool more = near.size() > kMostNames;

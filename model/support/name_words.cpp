@@ -130,9 +130,13 @@ std::vector<std::string> relatives(std::string_view name, const std::vector<std:
   std::vector<Relative> found;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     std::size_t shared = 0;
-    for (const std::string& part : parts)
-      shared += holds(forms[i], part) ? part.size() : has(forms[i], part) ? part.size() - 1 : 0;
-    if (shared >= kLeast) found.push_back({shared, edit_distance(fold_name(name), forms[i].folded), candidates[i]});
+    bool akin = false;  // single letters, or a short word that is nearly there, make no relative: "tpu" is no "gpu"
+    for (const std::string& part : parts) {
+      const bool held = holds(forms[i], part), slipped = !held && has(forms[i], part);
+      shared += held ? part.size() : slipped ? part.size() - 1 : 0;
+      akin = akin || (held && part.size() > 1) || (slipped && part.size() > kLeast);
+    }
+    if (akin && shared >= kLeast) found.push_back({shared, edit_distance(fold_name(name), forms[i].folded), candidates[i]});
   }
   std::stable_sort(found.begin(), found.end(), [](const Relative& a, const Relative& b) {
     return a.shared != b.shared ? a.shared > b.shared : a.apart < b.apart;

@@ -52,7 +52,8 @@ Result<VertexId> vertex(const Topology& topology, const std::string& name) {
   if (const auto found = topology.find(name)) return *found;
   std::vector<std::string> known;
   for (const Vertex& v : topology.vertices) known.push_back(v.name);
-  const auto near = nearest(name, known);
+  // A number alone is that of a GPU.
+  const auto near = topology.find("gpu" + name) ? std::optional("gpu" + name) : nearest(name, known);
   return fail(
       fmt::format("--route: no vertex {}{}", tbdsim::quoted(name),
                   near ? fmt::format(", did you mean \"{}\"?", *near) : fmt::format("; there are {}", fmt::join(known, ", "))));

@@ -39,10 +39,22 @@ constexpr Slip kSlips[] = {{"\xC2\xB5s", "us"}, {"\xCE\xBCs", "us"}, {"sec", "s"
                            {"hr", "h"},         {"hours", "h"},      {"$", "USD"},    {"$/h", "USD/h"}, {"USD/hr", "USD/h"},
                            {"$/s", "USD/s"},    {"bytes", "B"},      {"percent", "%"}};
 
+/// "Gbps" is of bits, "GBps" of bytes; both are written carelessly. Empty: no such unit.
+std::string of_bits_or_bytes(std::string_view unit) {
+  constexpr std::string_view kPrefixes = "kKMGT";
+  const bool prefixed = !unit.empty() && kPrefixes.find(unit.front()) != std::string_view::npos;
+  const std::string_view rest = prefixed ? unit.substr(1) : unit;
+  if (rest != "bps" && rest != "Bps" && rest != "bit/s") return "";
+  const std::string prefix = prefixed ? (unit.front() == 'K' ? "k" : std::string(1, unit.front())) : "";
+  return rest == "Bps" ? fmt::format(", did you mean \"{0}B/s\" (bytes), or \"{0}b/s\" (bits)?", prefix)
+                       : fmt::format(", did you mean \"{0}b/s\" (bits), or \"{0}B/s\" (bytes)?", prefix);
+}
+
 std::string did_you_mean(std::string_view unit, std::optional<Dimension> wanted) {
   for (const Slip& slip : kSlips) {
     if (slip.spelling == unit) return fmt::format(", did you mean \"{}\"?", slip.unit);
   }
+  if (std::string rates = of_bits_or_bytes(unit); !rates.empty()) return rates;
   std::vector<std::string> candidates;
   std::vector<Unit> units = known_units();
   std::stable_partition(units.begin(), units.end(), [&](const Unit& u) { return wanted && u.dimension == *wanted; });

@@ -323,7 +323,7 @@ TABLE["sweep"].update({
     "--grid": ("--grid grid.toml", EFFECT, ONE),
     "--shard": ("--shard 1/2", EFFECT, ONE + " --precision fp32,amp"),
 })
-WRITTEN = ("--output", "--pareto", "--format", "--report")
+WRITTEN = ("--output", "--pareto", "--samples", "--format", "--report")
 
 # Combinations in which an option would say nothing: each refused.
 REFUSALS = [
@@ -381,6 +381,8 @@ REFUSALS = [
     ("sweep %s -o s.db --format json" % SWEPT, "sweep: --format is for sweep export; a sweep writes SQLite"),
     ("sweep merge all.db s.db --report page.html", "sweep: --report is for a sweep and for sweep export; export what merge writes"),
     ("sweep %s -o s.db --pareto" % SWEPT, "sweep: --pareto is for sweep export"),
+    ("sweep %s -o s.db --samples 256K" % SWEPT, "sweep: --samples adds the time of an epoch to rows of text; name a file that ends in .csv or .jsonl, or leave it to sweep export"),
+    ("sweep merge all.db s.db --samples 256K", "sweep merge: --samples is for sweep export"),
 ]
 
 # Rows of measured-run tables: option, then what becomes of a row of a step, of memory and of a collective that has it.
@@ -554,7 +556,7 @@ class Walk:
         """What a sweep's own options do to what is written of it."""
         self.run(["sweep", *shlex.split(ONE), "--precision", "fp32,amp", "-o", "w.db"], folder)
         plain = self.run(["sweep", "export", "w.db"], folder)[1]
-        for words in (["--pareto"], ["--format", "json"]):
+        for words in (["--pareto"], ["--samples", "256K"], ["--format", "json"]):
             code, out, err = self.run(["sweep", "export", "w.db", *words], folder)
             self.expect(code == 0 and out and out != plain, "sweep export %s: ignored, or %s" % (words, err))
         code, out, _ = self.run(["sweep", "export", "w.db", "--output", "w.csv"], folder)

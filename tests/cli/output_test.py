@@ -115,6 +115,35 @@ class Comparisons(unittest.TestCase):
         self.assertEqual([row["price_basis"] for row in rows], ["launch_price", "price"])
         self.assertTrue(all(row["price_source"].startswith("datasheet: ") for row in rows))
 
+    def test_money_is_read_as_people_write_it(self):
+        job = ["compare", "--hw", "p4000,titan-xp", "--model", "lenet", "--budget"]
+        told = [run(*job, text).stdout for text in ("40000 USD", "40000", "40,000", "40,000 USD", "40k USD", "40 kUSD", "$40000", "0.04M USD")]
+        self.assertIn("budget 40000 USD", told[0])
+        self.assertEqual(set(told), {told[0]})
+        power = [run(*job, "40k", "--power-price", text).stdout for text in ("0.2 USD/kWh", "0.2", "$0.2/kWh")]
+        self.assertIn("0.2 USD/kWh", power[0])
+        self.assertEqual(set(power), {power[0]})
+
+    def test_the_best_within_a_budget_are_chosen_among_all_that_has_a_price(self):
+        for named in ([], ["--hw", "all"]):
+            done = run("compare", *named, "--model", "resnet50", "--precision", "amp", "--batch", "128", "--budget", "40000", "--objective", "time")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"Fastest within the budget: [a-z0-9-]+ \d, (bought|rented), \d+ images/s")
+            self.assertRegex(" ".join(done.stderr.split()), r"shown are the best \d+ by time")
+            self.assertLess(len(done.stdout.splitlines()), 90)
+            sources = re.findall(r"^  \[\d+\] (.*)", done.stdout, re.M)
+            self.assertEqual(len(sources), len(set(sources)))
+        self.assertEqual(run("compare", "--hw", "all", "--model", "resnet50").stderr,
+                         "tbdsim: --hw all: add --budget, such as --budget '40000 USD', to choose among all that has a price\n")
+
+    def test_a_single_machine_has_its_name(self):
+        self.assertRegex(run("compare", "--hw", "p4000", "--model", "lenet").stdout, r"(?m)^p4000 +\d")
+
+    def test_several_wrong_names_are_told_at_once(self):
+        done = run("predict", "--hw", "dgx1", "--model", "resnet50", "--what-if", "ampp", "--what-if", "nvlink-2y")
+        self.assertEqual(done.stderr, 'tbdsim: predict: --what-if: unknown what-if "ampp", did you mean "amp"?; unknown what-if "nvlink-2y", '
+                                      'did you mean "nvlink-2x"?\n')
+
     def test_a_network_that_no_candidate_uses_is_told(self):
         note = "network ethernet-1g, ethernet-10g: without effect, since the job runs on one node"
         networks = ["compare", "--hw", "dgx1", "--model", "lenet", "--network", "ethernet-1g,ethernet-10g"]
@@ -534,8 +563,11 @@ class Completion(unittest.TestCase):
         script = run("docs", "fish").stdout
         for part in ("-n '__fish_seen_subcommand_from predict' -l hw -r -a '(__tbdsim_names systems gpus)' -d 'System, or a GPU in a plain PCIe host'",
                      "-l by -x -a 'structure layer type time'", "-n '__fish_seen_subcommand_from list' -f -a 'gpus systems ",
-                     "-n __fish_use_subcommand -f -a memory -d "):
+                     "-n __fish_use_subcommand -f -a memory -d ", "-n __fish_use_subcommand -f -a help -d ",
+                     "-n '__fish_seen_subcommand_from help' -f -a 'predict compare "):
             self.assertIn(part, script)
+        verbs = re.search(r"there are (.*)", run("calibrate", "no-such-verb").stderr)[1].replace(",", "")
+        self.assertIn("-n '__fish_seen_subcommand_from calibrate' -a '%s'" % verbs, script)
         if shutil.which("fish"):
             subprocess.run(["fish", "-n"], input=script, text=True, check=True)
 
@@ -643,10 +675,11 @@ class OtherFormats(unittest.TestCase):
         self.assertFalse(answer["measured"]["expected"])
         self.assertEqual(answer["diagnosis"][0]["cause"], "precision-not-active")
         for cause in answer["diagnosis"]:
-            self.assertEqual(set(cause), {"cause", "text", "amount", "set", "speed", "off", "in_range", "weight", "test"})
+            self.assertEqual(set(cause), {"cause", "text", "amount", "set", "stack", "speed", "off", "in_range", "weight", "test"})
             self.assertAlmostEqual(cause["off"], 2600 / cause["speed"]["value"] - 1)
             again = run("predict", "--hw", "dgx1", "--model", "resnet50", "--precision", "amp", "--format", "json",
-                        *[word for set_value in cause["set"] for word in ("--set", set_value)])
+                        *[word for set_value in cause["set"] for word in ("--set", set_value)],
+                        *(["--stack", cause["stack"]] if cause["stack"] else []))
             self.assertAlmostEqual(json.loads(again.stdout)["throughput"]["value"], cause["speed"]["value"], places=6)
 
     def test_a_replay_without_changes_is_the_measured_step(self):

@@ -7,6 +7,7 @@ a placeholder; `mine.csv` is the block of CSV in README.md. Files that the pages
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ import tempfile
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 PAGES = ["README.md", "docs/USING.md", "docs/ACCURACY.md", "docs/ARCHITECTURE.md", "CONTRIBUTING.md", "scenarios/README.md"]
 # Words of commands that stand for something of the reader's, or that need a GPU, another program, or a file of ONNX.
-PLACEHOLDERS = re.compile(r"\b(NAME|VERB|FILE\.toml|FILE|calibrate|merge|my-\w+|mine\.onnx)\b|^tbdsim validate (--summary )?scenarios$")
+PLACEHOLDERS = re.compile(r"\b(NAME|VERB|FILE\.toml|FILE|calibrate(?! import trace\.json)|merge|my-\w+|mine\.onnx)\b|^tbdsim validate (--summary )?scenarios$")
 
 
 def text_of(page):
@@ -29,9 +30,11 @@ def block(page, language, word):
 
 
 def commands(page):
-    """In back quotes, or on a line of their own; a line that ends in a backslash goes on."""
+    """In back quotes, on a line of their own, or in a block for the shell; a line that ends in a backslash goes on."""
     text = text_of(page).replace("\\\n", " ")
     found = re.findall(r"`(tbdsim [^`]*)`", text) + re.findall(r"^    (tbdsim [^#\n]*)", text, re.M)
+    for shown in re.findall(r"```sh\n(.*?)```", text, re.S):
+        found += re.findall(r"^(tbdsim [^#\n]*)", shown, re.M)
     return [command for command in found if not PLACEHOLDERS.search(command.replace("FILE.db", "grid.db"))]
 
 
@@ -44,6 +47,7 @@ def main(program):
                            ("mine.csv", block("README.md", "csv", "measured"))):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
+        shutil.copy(os.path.join(ROOT, "tests/data/traces/kineto.json"), os.path.join(folder, "trace.json"))
         for command in dict.fromkeys(command for page in PAGES[:2] for command in commands(page)):
             command = command.replace("FILE.db", "grid.db")
             done = subprocess.run([program, *shlex.split(command)[1:]], cwd=folder, env=environment, capture_output=True, text=True)

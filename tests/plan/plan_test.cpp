@@ -3,11 +3,15 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <set>
+#include <sstream>
 #include <tuple>
 
+#include "model/configuration/read_option.hpp"
 #include "model/report/plan_report.hpp"
+#include "model/units/format.hpp"
 #include "tests/plan/random_layouts.hpp"
 
 using namespace tbdsim;
@@ -255,6 +259,40 @@ TEST_CASE("plans that cannot be are refused with the reason", "[plan]") {
   INFO(nowhere);
   CHECK(nowhere.find("llama-3-405b fits in none of ") == 0);
   CHECK(nowhere.find(" too much (tbdsim predict --hw dgx-a100-80gb") != std::string::npos);
+}
+
+TEST_CASE("where no layout fits, the smallest has the memory that predict finds", "[plan]") {
+  plan::PlanOptions options;
+  options.job.hardware = "rtx-4090";
+  options.job.model = "llama-2-7b";
+  options.job.gpus = 4;
+  options.job.global_batch = 64;
+  options.job.precision = "bf16";
+  options.job.stack = "fsdp2-2.6";
+  for (const std::vector<std::string>& keep : {std::vector<std::string>{}, {"tensor-parallel=1", "zero=3"}, {"zero=0"}}) {
+    options.keep = keep;
+    const std::string nowhere = refusal(options);
+    INFO(nowhere);
+    const std::size_t begin = nowhere.find("(tbdsim predict "), end = nowhere.find(')', begin);
+    REQUIRE(end != std::string::npos);
+    PredictOptions smallest;
+    std::istringstream words(nowhere.substr(begin + 1, end - begin - 1));
+    std::string option, value;
+    words >> option >> option;
+    while (words >> option >> value) {
+      const OptionRow* const row = find_option(option.substr(2), kInColumn);
+      REQUIRE(row != nullptr);
+      REQUIRE(read_option(*row, value, smallest, Range::checked).empty());
+    }
+    const auto predicted = predict(session(), smallest);
+    REQUIRE(predicted);
+    CHECK_FALSE(predicted->memory.fits);
+    CHECK(smallest.batch == 1);
+    Bytes peak(0.0);
+    for (const GpuMemory& gpu : predicted->memory.gpus) peak = std::max(peak, gpu.peak);
+    CHECK(nowhere.find("the smallest takes " + format(peak) + " of the 25.8 GB") != std::string::npos);
+    CHECK(nowhere.find(", 0 B too much") == std::string::npos);
+  }
 }
 
 TEST_CASE("a board without bf16 is planned in fp16 or fp32, which the plan says", "[plan]") {

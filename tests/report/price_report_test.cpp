@@ -36,12 +36,14 @@ TEST_CASE("prices are ranked among prices, rents among rents, and what has neith
         "            USD  price ratio  speed-up  speed-up/price  samples/USD  front\n"
         "board      1500         1.00      1.00            1.00       6.00 M  *\n"
         "machine  149000         99.3      8.00          0.0805        508 k  *\n"
-        "  board: one board [datasheet: a/b@0123456]\n"
-        "  machine: one machine [datasheet: a/b@0123456]\n"
+        "  board: one board [1]\n"
+        "  machine: one machine [1]\n"
         "\nRented\n"
         "       USD/h  price ratio  speed-up  speed-up/price  samples/USD  front\n"
         "cloud  24.48            -      7.00               -        103 k  *\n"
-        "  cloud: a rent [datasheet: a/b@0123456]\n"
+        "  cloud: a rent [1]\n"
+        "\nPrices are from\n"
+        "  [1] datasheet: a/b@0123456\n"
         "\nNo price is known of: unknown (--set hw.price='9000 USD' or hw.rent='3\n"
         "  USD/h').\n");
 }

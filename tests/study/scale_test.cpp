@@ -228,8 +228,21 @@ TEST_CASE("GPUs and nodes: every pair, in the order asked for") {
   CHECK(s.rows[3].nodes == 4);
 }
 
+TEST_CASE("without sizes a study doubles up to the whole machine") {
+  const ScaleStudy s = study(options({}));
+  REQUIRE(s.rows.size() == 4);
+  CHECK(s.rows[0].gpus == 1);
+  CHECK(s.rows[1].gpus == 2);
+  CHECK(s.rows[2].gpus == 4);
+  CHECK(s.rows[3].gpus == 8);
+}
+
 TEST_CASE("what a study refuses, with the size at which it fails") {
-  CHECK(refused(options({})) == "no sizes named; use --gpus or --nodes, such as --gpus 1,2,4,8");
+  ScaleOptions board = options({});
+  board.job.hardware = "p4000";
+  CHECK(refused(board) ==
+        "no sizes named, and p4000 has no more GPUs than one copy of the network takes; use --gpus or --nodes, such as --gpus "
+        "1,2,4,8");
   CHECK(refused(options({9})) == "9 GPUs: 9 GPUs do not fill nodes of 8");
   CHECK(refused(options({2, 0})) == "0 GPUs: --gpus 0: expected at least 1");
   ScaleOptions o = options({2});

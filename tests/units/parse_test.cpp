@@ -153,7 +153,8 @@ TEST_CASE("an unknown unit gets the nearest of the wanted kind") {
   };
   CHECK(suggestion("25 GX/s", D::bandwidth) == "\"GB/s\"");
   CHECK(suggestion("25 GBs", D::bandwidth) == "\"GB/s\"");
-  CHECK(suggestion("25 Gbps", D::bandwidth) == "\"GB/s\"");
+  CHECK(suggestion("25 Gbps", D::bandwidth) == "\"Gb/s\" (bits), or \"GB/s\" (bytes)");
+  CHECK(suggestion("25 GBps", D::bandwidth) == "\"GB/s\" (bytes), or \"Gb/s\" (bits)");
   CHECK(suggestion("1.5 GHZ", D::frequency) == "\"GHz\"");
   CHECK(suggestion("1.5 ghz", D::frequency) == "\"GHz\"");
   CHECK(suggestion("16 gb", D::size) == "\"GB\" or \"Gb\"");
