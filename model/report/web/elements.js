@@ -50,7 +50,10 @@ const bytes = x => shown('bytes', x);
 const rate = x => shown('rate', x);
 const percent = x => shown('percent', x);
 const usd = x => (x === null || x === undefined ? '-' : digits(x) + ' USD');
-const words = key => String(key).replaceAll('_', ' ').replace(/\bgpu\b/, 'GPU').replace(/\bcpu\b/, 'CPU');
+/// Keys of the answer that underscores alone do not make words.
+const plain = {gpu_compute: 'GPU arithmetic', intra_node_link: 'links within a node', exchange_exposed: 'exchange, exposed', input_exposed: 'input, exposed',
+               host_exposed: 'host, exposed', host_price: 'host', 'no layer': 'outside all layers', optimizer_state: 'optimiser state'};
+const words = key => plain[key] || String(key).replaceAll('_', ' ').replace(/\bgpu\b/, 'GPU').replace(/\bcpu\b/, 'CPU');
 const range = (show, value) => '80 % range ' + show(value.low) + ' to ' + show(value.high);
 const plural = (n, word) => n + ' ' + word + (n === 1 ? '' : 's');
 
@@ -61,13 +64,22 @@ const heading = (title, facts) => {
   document.getElementById('subtitle').textContent = facts.filter(Boolean).join(', ');
   document.title = title + ' - tbdsim';
 };
+/// Cards in rows of nearly the same number; a last one that would stand alone takes its whole row.
 const cards = list => {
-  const place = make('div', undefined, mainPart, {class: 'cards'});
+  const place = make('div', undefined, mainPart, {class: 'cards'}), least = 168;  // pixels of the narrowest card
+  const arrange = () => {
+    const fitting = Math.max(1, Math.floor((place.clientWidth + 11) / (least + 11))), columns = Math.ceil(list.length / Math.ceil(list.length / fitting));
+    place.style.gridTemplateColumns = 'repeat(' + columns + ', minmax(0, 1fr))';
+    place.lastChild.style.gridColumn = columns > 1 && list.length % columns === 1 ? '1 / -1' : '';
+  };
   for (const [name, value, note] of list) {
     const card = make('div', name, place, {class: 'card'});
     make('b', value, card);
     if (note) make('span', note, card, {class: 'soft'});
   }
+  if (list.length === 0) return;
+  arrange();
+  addEventListener('resize', arrange);
 };
 const section = (title, note, parent) => {
   const part = make('section', undefined, parent || mainPart);

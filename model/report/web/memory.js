@@ -46,7 +46,7 @@ if (data.batches) {
   const pair = sideBySide();
   if (data.types && data.types.length > 0)
     stackedBars(section('By type of layer', undefined, pair), {
-      name: 'types', about: 'Memory by type of layer', kind: 'bytes', label: 'memory', rows: data.types.slice(0, 12).map(t => ({name: words(t.type) + ', ' + plural(t.layers, 'layer'), parts: t.parts_bytes})),
+      name: 'types', about: 'Memory by type of layer', kind: 'bytes', label: 'memory', rows: data.types.slice(0, 12).map(t => ({name: words(t.type) + (t.layers > 0 ? ', ' + plural(t.layers, 'layer') : ''), parts: t.parts_bytes})),
     });
   if (data.layers && data.layers.length > 0)
     stackedBars(section('The layers that hold most', undefined, pair), {
