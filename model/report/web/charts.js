@@ -2,11 +2,11 @@
 const tick = x => {
   const size = Math.abs(x);
   if (size >= 1e13 || (x !== 0 && size < 1e-3)) return x.toExponential(0);
-  const [factor, letter] = size >= 1e9 ? [1e9, 'G'] : size >= 1e6 ? [1e6, 'M'] : size >= 1e5 ? [1e3, 'k'] : [1, ''];
+  const [factor, letter] = size >= 1e9 ? [1e9, 'G'] : size >= 1e6 ? [1e6, 'M'] : size >= 1e4 ? [1e3, 'k'] : [1, ''];
   return +(x / factor).toPrecision(6) + letter;
 };
 const axis = (label, more) => ({label, labelAnchor: 'center', labelArrow: 'none', tickFormat: tick, grid: true, ...more});
-const basic = {style: 'background:transparent;color:inherit;font-size:12px;overflow:visible', color: {type: 'identity'}};
+const basic = {style: 'background:var(--plot-background);color:inherit;font-size:12px;overflow:visible', color: {type: 'identity'}};
 /// Ticks of an axis of logarithms: powers of ten, with 2 and 5 between where there is room for so many.
 const logTicks = (list, few = 8) => {
   const known = list.filter(x => x > 0), low = Math.log10(Math.min(...known)), high = Math.log10(most(known)), from = Math.floor(low + 1e-9), to = Math.ceil(high - 1e-9);
@@ -33,6 +33,17 @@ const binaryTicks = (list, few) => {
   const all = [];
   for (let power = Math.ceil(from / every - 1e-9) * every; power <= to + 1e-9; power += every) all.push(2 ** power);
   return all.length > 0 ? all : list;
+};
+/// Of ticks that the data give those that have room for their figures, the largest first.
+const roomy = (ticks, log, width) => {
+  const at = x => (log ? Math.log(x) : x), low = log ? at(Math.min(...ticks)) : Math.min(0, ...ticks), scale = (width - 76) / (at(most(ticks)) - low || 1);
+  let free = Infinity;
+  return [...ticks].sort((a, b) => b - a).filter(x => {
+    const half = tick(x).length * 3.6 + 3, middle = (at(x) - low) * scale;
+    if (middle + half > free) return false;
+    free = middle - half;
+    return true;
+  });
 };
 /// The unit of an axis: of its largest figure, on an axis of logarithms of the one in the middle.
 const unitOf = (side, values) => {
@@ -125,7 +136,7 @@ const curves = (place, spec) => {
              ...dashed.map(series => ({colour: colour('reference'), label: series.name, dashed: true}))],
     draw: width => {
       const x = axisOf('X', {label: label(spec.x.label, binary ? '' : xUnit), type: spec.x.log ? 'log' : 'linear', base: spec.x.log === 2 ? 2 : 10, grid: false, tickFormat: binary ? binaryBytes : tick,
-                             ticks: spec.x.ticks || (binary ? binaryTicks(flat.map(p => p.x), ticksFor(width)) : ticksFor(width))});
+                             ticks: spec.x.ticks ? roomy(spec.x.ticks, spec.x.log, width) : (binary ? binaryTicks(flat.map(p => p.x), ticksFor(width)) : ticksFor(width))});
       const y = axisOf('Y', {label: label(spec.y.label, yUnit), type: spec.y.log ? 'log' : 'linear', base: spec.y.log === 2 ? 2 : 10, ...yScale});
       return Plot.plot({
         ...basic, width, height: Math.min(340, Math.max(240, width * .55)), marginLeft: 58, marginBottom: 44, marginRight: 18, marginTop: 12, x: x.scale, y: y.scale,

@@ -32,12 +32,13 @@ const units = {
   rate: [[1, 'B/s'], [1e3, 'kB/s'], [1e6, 'MB/s'], [1e9, 'GB/s'], [1e12, 'TB/s']],
   flops: [[1, 'FLOP/s'], [1e9, 'GFLOP/s'], [1e12, 'TFLOP/s'], [1e15, 'PFLOP/s']],
   percent: [[.01, '%']],
+  USD: [[.01, 'cents'], [1, 'USD']],
 };
 const unitFor = (kind, largest) => {
   const all = units[kind];
   if (!all) return [1, kind];  // a unit of its own, such as "images/s"
   let i = 0;
-  while (i + 1 < all.length && Math.abs(largest) >= all[i + 1][0] * (kind === 'time' && i >= 3 ? 3 : 1)) i++;
+  while (i + 1 < all.length && Math.abs(largest) >= all[i + 1][0] * (kind === 'time' && i >= 3 ? 3 : kind === 'USD' ? .1 : 1)) i++;
   return all[i];
 };
 const shown = (kind, x) => {
@@ -54,6 +55,8 @@ const usd = x => (x === null || x === undefined ? '-' : digits(x) + ' USD');
 const plain = {gpu_compute: 'GPU arithmetic', intra_node_link: 'links within a node', exchange_exposed: 'exchange, exposed', input_exposed: 'input, exposed',
                host_exposed: 'host, exposed', host_price: 'host', 'no layer': 'outside all layers', optimizer_state: 'optimiser state'};
 const words = key => plain[key] || String(key).replaceAll('_', ' ').replace(/\bgpu\b/, 'GPU').replace(/\bcpu\b/, 'CPU');
+/// A sentence of the program, which names resources by their keys.
+const plainly = text => String(text).replace(/\b(gpu_compute|gpu_memory_bandwidth|intra_node_link)\b/g, words);
 const range = (show, value) => '80 % range ' + show(value.low) + ' to ' + show(value.high);
 const plural = (n, word) => n + ' ' + word + (n === 1 ? '' : 's');
 

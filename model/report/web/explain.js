@@ -17,7 +17,8 @@ if (data.measured) {
   const jobOf = d => d.text + (d.amount ? ' (' + d.amount + ')' : ''), causeOf = d => d.cause + ': ' + jobOf(d);
   /// How near the step with this cause comes to the measured one.
   const fitOf = d => (Math.abs(d.off) < .005 ? 'as measured' : 'a step ' + percent(Math.abs(d.off)) + (d.off > 0 ? ' longer' : ' shorter') + ' than measured') + (d.in_range ? '' : ', outside the range');
-  rangeBars(section('Measured against predicted', measured.expected ? 'The measured speed lies within the range.' : 'The job runs ' + digits(measured.slower) + ' times slower than predicted.'), {
+  rangeBars(section('Measured against predicted', (measured.slower >= 1 ? 'The step takes ' + digits(measured.slower) + ' times as long as predicted.' : 'The step takes ' + digits(measured.slower) + ' of the predicted time.') +
+                    (measured.expected ? ' That lies within the range: nothing has to be wrong.' : '')), {
     name: 'measured', about: 'Measured speed, predicted speed, and the speed that each cause would give', kind: unit, label: 'speed',
     rows: [{name: 'measured', value: measured.value, meaning: 'measured', text: measured.text}, {name: 'predicted', value: measured.predicted.value, low: measured.predicted.low, high: measured.predicted.high},
            ...data.diagnosis.map(d => ({name: causeOf(d), value: d.speed.value, low: d.speed.low, high: d.speed.high, meaning: 'reference'}))],
@@ -54,7 +55,7 @@ table(section('Checks'), 'checks', [{title: 'check', key: 'name', text: true}, {
 const applied = w => !w.problem;
 table(section('All changes that were tried'), 'changes', [
   {title: 'change', key: 'name', text: true}, {title: 'what', key: 'text', text: true, long: true}, {title: 'kind', key: 'kind', text: true}, {title: 'gain', key: 'gain', show: percent}, {title: 'step', key: w => w.step_time_s?.value, show: time},
-  {title: 'fits', key: w => (applied(w) ? (w.fits ? 'yes' : 'no') : ''), text: true}, {title: 'then limited by', key: w => (applied(w) ? words(w.limit.resource) + ' ' + percent(w.limit.share) : w.problem), text: true, long: true}], data.what_ifs);
+  {title: 'fits', key: w => (applied(w) ? (w.fits ? 'yes' : 'no') : ''), text: true}, {title: 'then limited by', key: w => (applied(w) ? words(w.limit.resource) + ' ' + percent(w.limit.share) : plainly(w.problem)), text: true, long: true}], data.what_ifs);
 if (data.mixed_precision)
   table(section('What mixed precision does for each layer'), 'mixed-precision', [
     {title: 'layer', key: 'name', text: true}, {title: 'kind', key: 'kind', text: true}, {title: 'before', key: 'before_s', show: time}, {title: 'after', key: 'after_s', show: time},

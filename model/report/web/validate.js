@@ -13,6 +13,7 @@ cards([
                       aside.length > 0 && plural(aside.length, 'other') + ' not counted' + (asideFailing > 0 ? ', of which ' + asideFailing + (asideFailing === 1 ? ' fails' : ' fail') : '')].filter(Boolean).join('; ')]] : []),
 ]);
 const pair = sideBySide();
+const titled = text => text[0].toUpperCase() + text.slice(1);
 /// Throughput first, then what has most rows.
 const kinds = [...new Set(known.map(row => row.metric + ', ' + row.unit))].map(unit => ({unit, n: known.filter(row => row.metric + ', ' + row.unit === unit).length, first: unit.startsWith('throughput')}))
                   .sort((a, b) => b.first - a.first || b.n - a.n).map(kind => kind.unit);
@@ -22,7 +23,7 @@ for (const unit of kinds.slice(0, 6)) {
   const values = rows.flatMap(row => [row.measured, row.predicted]), low = Math.min(...values) / 1.3, high = most(values) * 1.3;
   const kind = {s: 'time', bytes: 'bytes', 'bytes/s': 'rate'}[rows[0].unit] || rows[0].unit;
   const paint = row => (row.use !== 'validation' ? colour('fit') : inside(row) ? colour('predicted') : colour('outside'));
-  scatter(section(words(rows[0].metric).replace(/ (s|bytes)$/, ''), plural(rows.length, 'row') + '. Lines through points: 80 % range. Dashed: predicted 20 % above and below measured.', pair), {
+  scatter(section(titled(words(rows[0].metric).replace(/ (s|bytes)$/, '')) + (kinds.filter(other => other.startsWith(rows[0].metric + ', ')).length > 1 ? ', ' + rows[0].unit : ''), plural(rows.length, 'row') + '. Lines through points: 80 % range. Dashed: predicted 20 % above and below measured.', pair), {
     name: 'predicted-against-measured-' + words(unit).replaceAll(/\W+/g, '-'), about: 'Predicted against measured ' + words(unit),
     sameUnit: true, x: {label: 'measured', kind, log: 10, reach: [low, high]}, y: {label: 'predicted', kind, log: 10, reach: [low, high]},
     points: rows.map(row => ({x: row.measured, y: row.predicted, name: row.id, short: null, r: rows.length > 200 ? 2.2 : 3.5, colour: paint(row), hollow: row.use !== 'validation',
