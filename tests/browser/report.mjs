@@ -138,7 +138,9 @@ const lonely = page => page.evaluate(() => [...document.querySelectorAll('.cards
   const boxes = [...place.children].map(card => card.getBoundingClientRect()), last = boxes.at(-1);
   return boxes.length > 1 && boxes.every(box => box === last || box.top < last.top) && last.width < place.clientWidth - 2 ? [place.lastChild.innerText] : [];
 }));
-/// Ticks that no person would write: too many zeros, or a time that is not round.
+/// Heads of columns so narrow that their words fall apart.
+const narrow = page => page.evaluate(() => [...document.querySelectorAll('th')].filter(head => head.getBoundingClientRect().height > 110).map(head => head.textContent));
+/// Ticks that no person would write.
 const crooked = page => page.evaluate(() => [...document.querySelectorAll('[aria-label$="axis tick label"] text')].map(text => text.textContent).filter(text => /^0\.00|e-/.test(text)));
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
@@ -262,6 +264,7 @@ for (const row of asked) {
       assert.deepEqual(await overlapping(page), [], `${name} at ${width}`);
       assert.deepEqual(await lonely(page), [], `${name} at ${width}`);
       assert.deepEqual(await crooked(page), [], `${name} at ${width}`);
+      assert.deepEqual(await narrow(page), [], `${name} at ${width}`);
       if (shots && (scheme === 'light' ? [1600, 900, 400].includes(width) : width === 900))
         await page.screenshot({ path: path.join(shots, `${name}-${scheme}-${width}.png`), fullPage: true });
     }

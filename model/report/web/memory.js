@@ -59,7 +59,7 @@ if (data.batches) {
     });
   if (data.layers && data.layers.length > 0)
     table(section('Layers'), 'layer-list', [
-      {title: 'layer', key: 'name', text: true}, {title: 'kind', key: 'kind', text: true}, {title: 'output', key: 'output_shape'}, {title: 'memory', key: 'total_bytes', show: bytes},
+      {title: 'layer', key: 'name', text: true}, {title: 'kind', key: 'kind', show: words, text: true}, {title: 'output', key: 'output_shape'}, {title: 'memory', key: 'total_bytes', show: bytes},
       {title: 'feature maps', key: l => l.parts_bytes.feature_maps, show: bytes}, {title: 'weights', key: l => l.parts_bytes.weights, show: bytes}], data.layers);
 }
 page.notices.push(...(data.notices || []));

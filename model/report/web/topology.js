@@ -69,8 +69,10 @@ if (gpus.length > 1 && gpus.length <= 16)
       });
       for (const p of data.pairs) {
         const x = 50 + gpus.indexOf(p.to) * cell, y = 24 + gpus.indexOf(p.from) * row, text = digits(p.copy_bytes_per_s / 1e9) + (p.copy_staged ? '*' : '');
-        draw('rect', {x: x + 1, y: y + 1, width: cell - 2, height: row - 2, fill: 'var(--blue)', 'fill-opacity': .08 + .55 * p.copy_bytes_per_s / top}, svg);
-        draw('text', {x: x + cell / 2, y: y + row / 2 + 4, 'text-anchor': 'middle', fill: 'currentColor', 'font-size': Math.min(size, cell / text.length / .62)}, svg, text);
+        const box = draw('rect', {x: x + 1, y: y + 1, width: cell - 2, height: row - 2, fill: 'var(--blue)', 'fill-opacity': .08 + .55 * p.copy_bytes_per_s / top}, svg);
+        draw('title', {}, box, p.from + ' to ' + p.to + ': ' + text + ' GB/s');
+        const font = Math.min(size, (cell - 3) / text.length / .62);  // smaller ones cannot be read; the table below has them
+        if (font >= 7) draw('text', {x: x + cell / 2, y: y + row / 2 + 4, 'text-anchor': 'middle', fill: 'currentColor', 'font-size': font}, svg, text);
       }
       return svg;
     },
