@@ -2,7 +2,8 @@
 # needs no file beside it. A literal holds at most 16 kB of a file: compilers need not accept longer ones.
 function(tbdsim_report_pages)
   set(folder ${PROJECT_SOURCE_DIR}/model/report/web)
-  file(GLOB parts CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*.html ${folder}/*.css ${folder}/*.js ${folder}/plot/plot.min.js)
+  file(GLOB parts CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*.html ${folder}/*.css ${folder}/*.js ${folder}/plot/plot.min.js
+       ${folder}/plot/LICENSE)
   set(rows "")
   set(step 16000)
   foreach(part IN LISTS parts)

@@ -473,7 +473,11 @@ void add_layouts(const Explanation& e, Json& json) {
 
 std::string explain_json(const Explanation& e, const std::optional<PrecisionGain>& gain,
                          const std::optional<Diagnosis>& diagnosis) {
-  Json json{{"schema", "tbdsim.explain/1"}, {"tool", tool()}, {"level", kLevel}, {"config", config(e.base)}};
+  Json json{{"schema", "tbdsim.explain/1"},
+            {"tool", tool()},
+            {"level", kLevel},
+            {"inputs", inputs(e.base)},
+            {"config", config(e.base)}};
   json["step_time_s"] = ranged(e.base.step_time);
   json["limits"] = Json::array();
   for (const Limit& l : e.base.limits) json["limits"].push_back(limit(l));

@@ -42,6 +42,7 @@ std::string report_page(const PageOrigin& origin, std::string_view data) {
   script += web_part(std::string(origin.verb) + ".js");
   std::string page = web_part("page.html");
   put(page, "@STYLE@", web_part("page.css"));
+  put(page, "@LICENCES@", web_part("plot/LICENSE"));  // every copy of the library has to hold its notice
   put(page, "@PLOT@", web_part("plot/plot.min.js"));
   put(page, "@SCRIPT@", script);
   const std::string json =

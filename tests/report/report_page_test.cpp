@@ -42,6 +42,19 @@ TEST_CASE("every verb with a page has a script, and no page names anything outsi
   }
 }
 
+TEST_CASE("every page holds the notices of the libraries in it, in a comment before them") {
+  const std::string notices = web_part("plot/LICENSE");
+  for (const char* package :
+       {"@observablehq/plot", "d3-array", "isoformat", "Permission to use, copy, modify, and/or distribute"})
+    CHECK(notices.find(package) != std::string::npos);
+  CHECK(notices.find("*/") == std::string::npos);
+  for (const char* verb : kVerbs) {
+    INFO(verb);
+    const std::string page = report_page({verb, "", {}}, "{}");
+    CHECK(page.find("<script>/*\n" + notices + "*/\n" + web_part("plot/plot.min.js")) != std::string::npos);
+  }
+}
+
 TEST_CASE("no script takes a name for markup") {
   for (const char* verb : kVerbs) CHECK(web_part(std::string(verb) + ".js").find("innerHTML") == std::string::npos);
   for (const char* shared : {"elements.js", "tables.js", "figures.js", "charts.js", "timeline.js"}) {

@@ -32,12 +32,13 @@ const units = {
   rate: [[1, 'B/s'], [1e3, 'kB/s'], [1e6, 'MB/s'], [1e9, 'GB/s'], [1e12, 'TB/s']],
   flops: [[1, 'FLOP/s'], [1e9, 'GFLOP/s'], [1e12, 'TFLOP/s'], [1e15, 'PFLOP/s']],
   percent: [[.01, '%']],
+  USD: [[.01, 'cents'], [1, 'USD']],
 };
 const unitFor = (kind, largest) => {
   const all = units[kind];
   if (!all) return [1, kind];  // a unit of its own, such as "images/s"
   let i = 0;
-  while (i + 1 < all.length && Math.abs(largest) >= all[i + 1][0] * (kind === 'time' && i >= 3 ? 3 : 1)) i++;
+  while (i + 1 < all.length && Math.abs(largest) >= all[i + 1][0] * (kind === 'time' && i >= 3 ? 3 : kind === 'USD' ? .1 : 1)) i++;
   return all[i];
 };
 const shown = (kind, x) => {
@@ -50,7 +51,12 @@ const bytes = x => shown('bytes', x);
 const rate = x => shown('rate', x);
 const percent = x => shown('percent', x);
 const usd = x => (x === null || x === undefined ? '-' : digits(x) + ' USD');
-const words = key => String(key).replaceAll('_', ' ').replace(/\bgpu\b/, 'GPU').replace(/\bcpu\b/, 'CPU');
+/// Keys of the answer that underscores alone do not make words.
+const plain = {gpu_compute: 'GPU arithmetic', intra_node_link: 'links within a node', exchange_exposed: 'exchange, exposed', input_exposed: 'input, exposed',
+               host_exposed: 'host, exposed', host_price: 'host', 'no layer': 'outside all layers', optimizer_state: 'optimiser state'};
+const words = key => plain[key] || String(key).replaceAll('_', ' ').replace(/\bgpu\b/, 'GPU').replace(/\bcpu\b/, 'CPU');
+/// A sentence of the program, which names resources by their keys.
+const plainly = text => String(text).replace(/\b(gpu_compute|gpu_memory_bandwidth|intra_node_link)\b/g, words);
 const range = (show, value) => '80 % range ' + show(value.low) + ' to ' + show(value.high);
 const plural = (n, word) => n + ' ' + word + (n === 1 ? '' : 's');
 
@@ -61,13 +67,22 @@ const heading = (title, facts) => {
   document.getElementById('subtitle').textContent = facts.filter(Boolean).join(', ');
   document.title = title + ' - tbdsim';
 };
+/// Cards in rows of nearly the same number; a last one that would stand alone takes its whole row.
 const cards = list => {
-  const place = make('div', undefined, mainPart, {class: 'cards'});
+  const place = make('div', undefined, mainPart, {class: 'cards'}), least = 168;  // pixels of the narrowest card
+  const arrange = () => {
+    const fitting = Math.max(1, Math.floor((place.clientWidth + 11) / (least + 11))), columns = Math.ceil(list.length / Math.ceil(list.length / fitting));
+    place.style.gridTemplateColumns = 'repeat(' + columns + ', minmax(0, 1fr))';
+    place.lastChild.style.gridColumn = columns > 1 && list.length % columns === 1 ? '1 / -1' : '';
+  };
   for (const [name, value, note] of list) {
     const card = make('div', name, place, {class: 'card'});
     make('b', value, card);
     if (note) make('span', note, card, {class: 'soft'});
   }
+  if (list.length === 0) return;
+  arrange();
+  addEventListener('resize', arrange);
 };
 const section = (title, note, parent) => {
   const part = make('section', undefined, parent || mainPart);

@@ -11,7 +11,7 @@ const addLegend = (svg, width, entries) => {
     const wide = 24 + entry.label.length * 6.7;
     if (x > 8 && x + wide > width) { x = 8; y += 18; }
     if (entry.dashed) draw('path', {d: 'M' + x + ' ' + (y + 5) + 'h14', stroke: entry.colour, 'stroke-width': 2, 'stroke-dasharray': '4 3'}, group);
-    else if (entry.symbol) group.append(symbolAt(entry.symbol, x + 7, y + 5, entry.colour));
+    else if (entry.symbol) group.append(symbolAt(entry, x + 7, y + 5));
     else draw('rect', {x, y, width: 12, height: 10, fill: entry.colour}, group);
     draw('text', {x: x + 19, y: y + 9, fill: 'currentColor', 'text-anchor': 'start'}, group, entry.label);
     x += wide + 6;
@@ -20,15 +20,15 @@ const addLegend = (svg, width, entries) => {
   svg.setAttribute('height', height);
   svg.setAttribute('viewBox', '0 0 ' + width + ' ' + height);
 };
-/// A symbol as the plots draw it.
-const symbolAt = (symbol, x, y, fill) => {
+/// A symbol as the plots draw it, hollow or filled.
+const symbolAt = ({symbol, colour: paint, hollow}, x, y) => {
   const dot = Plot.plot({width: 14, height: 14, margin: 0, axis: null, x: {domain: [0, 1]}, y: {domain: [0, 1]},
-                         marks: [Plot.dot([[.5, .5]], {symbol, fill, r: 4.5})]}).querySelector('path, circle');
+                         marks: [Plot.dot([[.5, .5]], {symbol, fill: paint, r: 4.5})]}).querySelector('path, circle');
   const group = document.createElementNS('http://www.w3.org/2000/svg', 'g');
   group.setAttribute('transform', 'translate(' + (x - 7) + ' ' + (y - 7) + ')');
-  group.setAttribute('fill', fill);
   const copy = dot.cloneNode(true);
-  copy.setAttribute('fill', fill);
+  copy.setAttribute('fill', hollow ? 'none' : paint);
+  if (hollow) { copy.setAttribute('stroke', paint); copy.setAttribute('stroke-width', 1.5); }
   group.append(copy);
   return group;
 };
@@ -51,21 +51,28 @@ const standalone = svg => {
       new XMLSerializer().serializeToString(copy).replace(/var\((--[\w-]+)\)/g, (all, name) => light[name] || 'black') + '\n';
 };
 
-/// Moves names of points into the picture, and below their point where they would lie on another name; leaves out what still does.
+/// Moves names of points to where they lie on no other text and on no point: above their point, below it, beside it. What finds
+/// no place is left out; the tip of its point has it.
 const placeLabels = svg => {
-  const box = svg.getBoundingClientRect(), placed = [];
-  const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-  for (const label of svg.querySelectorAll('[aria-description=names] text')) {
-    const at = label.getBoundingClientRect();
-    if (at.width === 0) continue;
-    const inside = Math.min(0, box.right - 2 - at.right) + Math.max(0, box.left + 2 - at.left);
-    if (inside !== 0) label.setAttribute('dx', inside);
-    for (const down of [0, 24, -14, 38]) {
-      if (down !== 0) label.setAttribute('dy', down);
-      if (!placed.some(other => meets(other, label.getBoundingClientRect()))) break;
-    }
-    if (placed.some(other => meets(other, label.getBoundingClientRect()))) label.remove();
-    else placed.push(label.getBoundingClientRect());
+  const labels = [...svg.querySelectorAll('[aria-description^=names] text')];
+  if (labels.length === 0) return;
+  const box = svg.getBoundingClientRect(), gap = 1;
+  const meets = (a, b) => a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom + gap && b.top < a.bottom + gap;
+  const texts = [...svg.querySelectorAll('text')].filter(text => text.textContent.trim() && !labels.includes(text));
+  const taken = [...texts, ...svg.querySelectorAll('[aria-label=dot] > *')].map(e => e.getBoundingClientRect());
+  for (const label of labels) {
+    if (!label.textContent.trim()) { label.remove(); continue; }
+    const at = label.getBoundingClientRect(), own = label.getAttribute('transform') || '', side = at.width / 2 + 10;
+    const moves = [0, 6, 12].flatMap(far => [[0, -far], [0, 22 + far], [side + far, 11], [-side - far, 11], [side - 4, -far], [4 - side, -far], [side - 4, 22 + far], [4 - side, 22 + far]]);
+    if (label.closest('[aria-description="names of lines"]')) moves.push(...[50, 100, 150].flatMap(left => [[-left, 0], [-left, 20]]));
+    const free = ([right, down]) => {
+      const moved = {left: at.left + right, right: at.right + right, top: at.top + down, bottom: at.bottom + down};
+      return moved.left >= box.left + 2 && moved.right <= box.right - 2 && moved.top >= box.top && moved.bottom <= box.bottom && !taken.some(other => meets(other, moved));
+    };
+    const move = moves.find(free);
+    if (!move) { label.remove(); continue; }
+    label.setAttribute('transform', own + ' translate(' + move[0] + ' ' + move[1] + ')');
+    taken.push(label.getBoundingClientRect());
   }
 };
 

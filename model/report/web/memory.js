@@ -46,7 +46,7 @@ if (data.batches) {
   const pair = sideBySide();
   if (data.types && data.types.length > 0)
     stackedBars(section('By type of layer', undefined, pair), {
-      name: 'types', about: 'Memory by type of layer', kind: 'bytes', label: 'memory', rows: data.types.slice(0, 12).map(t => ({name: words(t.type) + ', ' + plural(t.layers, 'layer'), parts: t.parts_bytes})),
+      name: 'types', about: 'Memory by type of layer', kind: 'bytes', label: 'memory', rows: data.types.slice(0, 12).map(t => ({name: words(t.type) + (t.layers > 0 ? ', ' + plural(t.layers, 'layer') : ''), parts: t.parts_bytes})),
     });
   if (data.layers && data.layers.length > 0)
     stackedBars(section('The layers that hold most', undefined, pair), {
@@ -59,7 +59,7 @@ if (data.batches) {
     });
   if (data.layers && data.layers.length > 0)
     table(section('Layers'), 'layer-list', [
-      {title: 'layer', key: 'name', text: true}, {title: 'kind', key: 'kind', text: true}, {title: 'output', key: 'output_shape'}, {title: 'memory', key: 'total_bytes', show: bytes},
+      {title: 'layer', key: 'name', text: true}, {title: 'kind', key: 'kind', show: words, text: true}, {title: 'output', key: 'output_shape'}, {title: 'memory', key: 'total_bytes', show: bytes},
       {title: 'feature maps', key: l => l.parts_bytes.feature_maps, show: bytes}, {title: 'weights', key: l => l.parts_bytes.weights, show: bytes}], data.layers);
 }
 page.notices.push(...(data.notices || []));

@@ -48,16 +48,24 @@ const frontier = (title, note, name, y, of, parent) => {
 const filled = several ? 'Filled: no other row is better in time, cost and energy together. Numbers are GPUs.' : 'Numbers are rows.';
 const pair = sideBySide();
 if (best.run) {
-  frontier('Cost over time', filled, 'cost', {label: 'cost of the run', kind: 'thousand USD'}, row => (row.run.usd === null ? null : row.run.usd / 1e3), pair);
-  frontier('Energy over time', filled, 'energy', {label: 'energy of the run', kind: 'MWh'}, row => (row.run.energy_j === null ? null : row.run.energy_j / 3.6e9), pair);
+  frontier('Cost against time', filled, 'cost', {label: 'cost of the run', kind: 'thousand USD'}, row => (row.run.usd === null ? null : row.run.usd / 1e3), pair);
+  frontier('Energy against time', filled, 'energy', {label: 'energy of the run', kind: 'MWh'}, row => (row.run.energy_j === null ? null : row.run.energy_j / 3.6e9), pair);
 } else {
-  frontier('Cost over time', filled, 'cost', {label: 'cost of a million samples', kind: 'USD'}, row => row.cost.usd_per_million_samples, pair);
-  frontier('Energy over time', filled, 'energy', {label: 'energy of a sample', kind: 'J'}, row => row.cost.joule_per_sample, pair);
+  frontier('Cost against time', filled, 'cost', {label: 'cost of a million samples', kind: 'USD'}, row => row.cost.usd_per_million_samples, pair);
+  frontier('Energy against time', filled, 'energy', {label: 'energy of a sample', kind: 'J'}, row => row.cost.joule_per_sample, pair);
 }
+/// Boards with as much memory are one line.
+const boards = [...new Map(rows.map(row => [row.memory.capacity_bytes, row])).entries()].map(([capacity, row]) => ({
+  capacity, label: bytes(capacity) + (machines.length > 1 ? ', ' + [...new Set(rows.filter(r => r.memory.capacity_bytes === capacity).map(r => r.inputs.hardware.name))].join(', ') : ' of a board'),
+  colour: machines.length > 1 ? look(row).colour : 'currentColor'}));
 if (rows.length > 1)
-  scatter(section('Memory over time', 'Of the GPU that needs most; ' + bytes(best.memory.capacity_bytes) + ' can be used' + (several ? ' on the best.' : '.') + (several ? '' : ' Numbers are rows.')), {
-    name: 'memory', about: 'Memory over step time of each row', x: {label: 'step time', kind: 'time', ...near(rows.map(row => row.step_time_s.value))}, y: {label: 'memory', kind: 'bytes'},
+  scatter(section('Memory against time', 'Of the GPU that needs most; ' + bytes(best.memory.capacity_bytes) + ' can be used' + (several ? ' on the best. Numbers are GPUs.' : '. Numbers are rows.') + ' Dashed: the memory of a board.'), {
+    name: 'memory', about: 'Memory against step time of each row', x: {label: 'step time', kind: 'time', ...near(rows.map(row => row.step_time_s.value))}, y: {label: 'memory', kind: 'bytes'},
     points: rows.map((row, i) => ({x: row.step_time_s.value, y: peak(row), name: nameOf(row, i), short: shortOf(row, i), ...look(row)})), legend,
+    behind: (fx, fy) => boards.flatMap(board => [
+      Plot.ruleY([board.capacity / fy], {stroke: board.colour, strokeDasharray: '4 3'}),
+      Plot.text([board], {y: b => b.capacity / fy, text: 'label', frameAnchor: 'right', textAnchor: 'end', dy: -8, fontSize: 11, ariaDescription: 'names of lines', stroke: 'var(--plot-background)', fill: 'currentColor'}),
+    ]),
   });
 table(section('Rows', 'Best first.'), 'rows', [
   {title: '', key: row => rows.indexOf(row) + 1}, ...(several ? [{title: 'cluster', key: place, text: true}] : []),

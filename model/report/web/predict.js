@@ -17,7 +17,7 @@ stackedBars(section('Where the step goes', p.limits.map(limit => limit.text).joi
             {name: 'phases', about: 'Phases of one step', kind: 'time', label: 'time', rows: [{name: 'one step', parts: stages}]});
 
 const staged = data.timeline.pipeline, us = step * 1e6;
-const shownTimeline = staged ? {events: stagedEvents(staged, us), lanes: staged.ranks.map((rank, i) => 'rank ' + i)} : kernelEvents(data.timeline, us);
+const shownTimeline = staged ? {events: stagedEvents(staged, us), lanes: staged.ranks.map((rank, i) => 'rank ' + i)} : kernelEvents(data.timeline, us, new Set((p.links || []).map(link => link.name)));
 const ranks = shownTimeline.lanes.length;
 if (shownTimeline.events.length > 0)
   timeline(section(staged ? 'Timeline of ' + (ranks > 1 ? 'the ' + ranks + ' ranks of the pipeline' : 'one GPU') + ', ' + staged.drawn : 'Timeline of one GPU'),
@@ -40,7 +40,7 @@ stackedBars(section('Memory of a GPU'), {
 const groups = p.kernels.groups, kernelPart = sideBySide();
 rangeBars(section('The kernels that take longest', 'All launches of a kind together.', kernelPart), {
   name: 'kernels', about: 'Time of the kernels that take longest', kind: 'time', label: 'time in a step',
-  rows: groups.slice(0, 15).map(g => ({name: g.name + (g.algorithm ? ', ' + g.algorithm : ''), value: g.time_s, text: time(g.time_s) + ', ' + percent(g.time_share),
+  rows: groups.slice(0, 15).map(g => ({name: words(g.name + (g.algorithm ? ', ' + g.algorithm : '')), value: g.time_s, text: time(g.time_s) + ', ' + percent(g.time_share),
                                        meaning: {memory: 'gpu_memory_bandwidth', launch: 'gpu_launch'}[g.bound] || 'gpu_compute'})),
   legend: [{colour: colour('gpu_compute'), label: 'bound by arithmetic'}, {colour: colour('gpu_memory_bandwidth'), label: 'by memory'}, {colour: colour('gpu_launch'), label: 'by its start'}],
 });
@@ -49,7 +49,7 @@ const rooflinePoints = () => {
   const kinds = new Map(), w = data.timeline.words;
   for (const [, , name, algorithm, bound, , dur, flop, moved] of data.timeline.kernels) {
     const key = w[name] + (w[algorithm] ? ', ' + w[algorithm] : '');
-    const kind = kinds.get(key) || {name: key, time: 0, flop: 0, moved: 0, bound: w[bound]};
+    const kind = kinds.get(key) || {name: words(key), time: 0, flop: 0, moved: 0, bound: w[bound]};
     kind.time += dur * 1e-6;
     kind.flop += flop;
     kind.moved += moved;
@@ -70,10 +70,10 @@ if (roofline.length > 0) {
     name: 'roofline', about: 'Rate of kernels against their arithmetic intensity, below the roofs of the GPU',
     x: {label: 'arithmetic intensity', kind: 'FLOP/B', log: 10, reach: [lines[0].x, lines[2].x]},
     y: {label: 'rate', kind: 'flops', log: 10, reach: [.4 * Math.min(...roofline.map(k => k.flop / k.time)), 2 * most([...lines.map(q => q.y), ...roofline.map(k => k.flop / k.time)])]},
-    points: roofline.map((kind, i) => ({x: kind.flop / kind.moved, y: kind.flop / kind.time, name: kind.name, short: i < 6 ? kind.name : ' ',
+    points: roofline.map((kind, i) => ({x: kind.flop / kind.moved, y: kind.flop / kind.time, name: kind.name, short: i < 6 ? kind.name : null,
                                         r: 3 + 9 * Math.sqrt(kind.time / step), colour: colour(kind.bound === 'memory' ? 'gpu_memory_bandwidth' : 'gpu_compute')})),
     behind: (fx, fy) => [Plot.lineY(lines, {x: q => q.x / fx, y: q => q.y / fy, z: 'roof', stroke: colour('reference'), strokeWidth: 1.5, clip: true}),
-                         Plot.text(roofs, {x: r => r.points[2].x / fx, y: r => r.points[2].y / fy, text: 'name', textAnchor: 'end', dy: -7, fontSize: 11})],
+                         Plot.text(roofs, {x: r => r.points[2].x / fx, y: r => r.points[2].y / fy, text: 'name', textAnchor: 'end', dy: -7, fontSize: 11, ariaDescription: 'names of lines', stroke: 'var(--plot-background)', fill: 'currentColor'})],
   });
 }
 
@@ -96,11 +96,11 @@ if (data.scaling.length > 1) {
 
 const layers = p.layers.map(l => ({...l, all_s: l.forward_s + l.backward_data_s + l.backward_weights_s + l.update_s}));
 table(section('Layers'), 'layers', [
-  {title: 'layer', key: 'name', text: true}, {title: 'kind', key: 'kind', text: true}, {title: 'output', key: 'output_shape'}, {title: 'parameters', key: 'parameters'},
+  {title: 'layer', key: 'name', text: true}, {title: 'kind', key: 'kind', show: words, text: true}, {title: 'output', key: 'output_shape'}, {title: 'parameters', key: 'parameters'},
   {title: 'forward', key: 'forward_s', show: time}, {title: 'backward, data', key: 'backward_data_s', show: time}, {title: 'backward, weights', key: 'backward_weights_s', show: time},
   {title: 'update', key: 'update_s', show: time}, {title: 'all', key: 'all_s', show: time}], layers);
 table(section('Kernels'), 'kernel-list', [
-  {title: 'kernel', key: 'name', text: true}, {title: 'algorithm', key: 'algorithm', text: true}, {title: 'bound', key: 'bound', text: true}, {title: 'launches', key: 'launches'},
+  {title: 'kernel', key: 'name', show: words, text: true}, {title: 'algorithm', key: 'algorithm', show: words, text: true}, {title: 'bound', key: 'bound', text: true}, {title: 'launches', key: 'launches'},
   {title: 'time', key: 'time_s', show: time}, {title: 'share', key: 'time_share', show: percent}, {title: p.utilization.tensor_core > 0 ? 'used' : 'fp32', key: 'fp32_utilization', show: percent}], groups);
 if (p.links && p.links.length > 0)
   table(section('Links', 'What the exchange of gradients puts on each link in a step.'), 'links', [

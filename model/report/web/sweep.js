@@ -42,13 +42,23 @@ if (drawn.length === 0 && known.length > 0)
       name: nameOf(row), value: row.throughput.value, low: row.throughput.value * row.step_time_s.value / row.step_time_s.high, high: row.throughput.value * row.step_time_s.value / row.step_time_s.low})),
   });
 const priced = fitting.filter(row => row.cost.usd_per_million_samples);
-if (priced.length > 1)
-  scatter(section('Cost against time of a million samples', 'Filled: on the front: no other point of the same network, paid for alike, is better in time, cost and memory together.'), {
-    name: 'front', about: 'Cost over time of a million samples for each point', x: {label: 'time', kind: 'time', log: 10}, y: {label: 'cost', kind: 'USD', log: 10}, extra: ['paid by', 'front'],
-    points: priced.map(row => ({x: 1e6 / row.throughput.value, y: row.cost.usd_per_million_samples, name: nameOf(row), short: row.front ? undefined : ' ', hollow: !row.front, r: 4,
-                                colour: colour(row.cost.paid_by === 'rent' ? 'rented' : 'bought'), symbol: row.cost.paid_by === 'rent' ? 'square' : 'circle', extra: [row.cost.paid_by, row.front]})),
-    legend: [{colour: colour('bought'), label: 'bought', symbol: 'circle'}, {colour: colour('rented'), label: 'rented', symbol: 'square'}],
+if (priced.length > 1) {
+  // Of a long front, as many names as eyes can follow.
+  const leading = priced.filter(row => row.front).sort((a, b) => b.throughput.value - a.throughput.value), every = leading.length > 24 ? Math.ceil(leading.length / 12) : 1;
+  const machines = [...new Set(priced.map(row => row.config.hw))], front = priced.some(row => !row.front);
+  const ways = [['purchase', 'bought', 'circle'], ['rent', 'rented', 'square']].filter(([by]) => priced.some(row => (row.cost.paid_by === 'rent') === (by === 'rent')));
+  const symbolOf = row => (row.cost.paid_by === 'rent' ? 'square' : 'circle');
+  /// A colour for each machine, where there are several that colours can tell apart; else for how it is paid.
+  const byMachine = machines.length > 1 && machines.length <= 8, paint = row => (byMachine ? seriesColour(machines.indexOf(row.config.hw)) : colour(row.cost.paid_by === 'rent' ? 'rented' : 'bought'));
+  scatter(section('Cost against time of a million samples', front ? 'Filled: on the front: no other point of the same network, paid for alike, is better in time, cost and memory together. Names: of the front, as many as have room.' : undefined), {
+    name: 'front', about: 'Cost against time of a million samples for each point', x: {label: 'time', kind: 'time', log: 10}, y: {label: 'cost', kind: 'USD', log: 10}, extra: ['paid by', 'front'], tall: 460,
+    points: priced.map(row => ({x: 1e6 / row.throughput.value, y: row.cost.usd_per_million_samples, name: nameOf(row), short: row.front && leading.indexOf(row) % every === 0 ? nameOf(row) : null, hollow: !row.front, r: 4,
+                                colour: paint(row), symbol: symbolOf(row), extra: [row.cost.paid_by, row.front]})),
+    legend: [...(byMachine ? machines.map((machine, i) => ({colour: seriesColour(i), label: machine})) : []),
+             ...(ways.length > 1 || !byMachine ? ways.map(([, word, symbol]) => ({colour: byMachine ? colour('reference') : colour(word), label: word, symbol})) : []),
+             ...(front ? [{colour: colour('reference'), label: 'hollow: not on the front', symbol: ways[0][2], hollow: true}] : [])],
   });
+}
 table(section('Points', rows.length < data.of ? rows.length + ' of ' + data.of + ': the front and an even choice of the others.' : undefined), 'points', [
   ...varied.map(option => ({title: option, key: row => (numeric.includes(option) ? number(row.config[option]) : row.config[option]), text: !numeric.includes(option)})),
   {title: 'step', key: row => row.step_time_s?.value, show: time}, {title: 'samples/s', key: row => row.throughput?.value, show: digits}, {title: 'memory', key: row => row.memory?.peak_bytes, show: bytes},

@@ -1,5 +1,6 @@
 // Tables that sort by a click on a head, filter by words, and can be saved as CSV with their units.
-/// columns: {title, key, show, text, long}; `key`: a name in the row or a function of it; `text`: left-aligned words.
+/// columns: {title, key, show, text, long, wide}; `key`: a name in the row or a function of it; `text`: left-aligned words; `long`: they
+/// are broken into lines; `wide`: into few.
 const table = (place, name, columns, rows, most = 25) => {
   const get = (row, column) => (typeof column.key === 'function' ? column.key(row) : row[column.key]);
   const cell = (row, column) => {
@@ -28,7 +29,7 @@ const table = (place, name, columns, rows, most = 25) => {
     const listed = all ? found : found.slice(0, most);
     for (const i of listed) {
       const line = make('tr', undefined, lines);
-      for (const column of columns) make('td', cell(rows[i], column), line, {class: (column.text ? 'text' : '') + (column.long ? ' long' : '')});
+      for (const column of columns) make('td', cell(rows[i], column), line, {class: (column.text ? 'text' : '') + (column.long ? ' long' : '') + (column.wide ? ' wide' : '')});
     }
     more.textContent = listed.length < found.length ? listed.length + ' of ' + found.length + ' rows are shown. ' : '';
     if (listed.length < found.length) make('button', 'Show all', more).onclick = () => { all = true; fill(); };
@@ -52,5 +53,5 @@ const table = (place, name, columns, rows, most = 25) => {
 const sources = rows => {
   if (!rows || rows.length === 0) return;
   table(section('Where the constants come from'), 'sources',
-        [{title: 'what', key: 'what', text: true}, {title: 'kind', key: 'kind', text: true}, {title: 'source', key: 'source', text: true, long: true}], rows);
+        [{title: 'what', key: 'what', text: true}, {title: 'kind', key: 'kind', text: true}, {title: 'source', key: 'source', text: true, long: true, wide: true}], rows);
 };
