@@ -11,6 +11,7 @@
 #include "model/configuration/choose_devices.hpp"
 #include "model/configuration/choose_input.hpp"
 #include "model/configuration/choose_layout.hpp"
+#include "model/configuration/choose_stages.hpp"
 #include "model/configuration/network_notices.hpp"
 #include "model/hardware/plain_host.hpp"
 #include "model/memory/footprint.hpp"
@@ -366,6 +367,7 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
   if (options.image && !network.file.empty() && !network.takes_sizes)
     return fail(fmt::format("--image {}: {} states its own input", *options.image, options.model));
   configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
+  append(choose_stages(options, configuration), errors);
   append(choose_micro_batches(options, configuration), errors);
   if (!errors.empty()) return tl::make_unexpected(errors);
   if (configuration.samples_per_step() > std::numeric_limits<int>::max())

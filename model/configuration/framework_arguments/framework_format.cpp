@@ -15,7 +15,9 @@ constexpr KeyMeaning kKeys[] = {
     {"[[setting]]", "`parallel`", "key of the stack's `[parallel]` table that it sets, in place of `option`", "none"},
     {"[[setting]]", "`unmodelled`, `harmless`", "what it changes that is not modelled; values with which it does not", "none"},
     {"[[setting]]", "`rule`",
-     "what its value is: `value`, `factor` of the GPUs, `sharded-copies`, `replicas`, `layers`, `layers-per-part`", "`value`"},
+     "what its value is: `value`, `factor` of the GPUs, `sharded-copies`, `replicas`, `layers`, `layers-per-part`; "
+     "`first-counts`, `last-counts`: the table of words or the head counts as a layer of its stage",
+     "`value`"},
     {"[[setting]]", "`flag`", "it stands without a value", "false"},
     {"[[setting]]", "`values`", "\"theirs=ours\"; theirs `*` is any other, ours `*` the same, ours empty says nothing",
      "the same values"},
