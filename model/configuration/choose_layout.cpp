@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "model/configuration/choose_stages.hpp"
 #include "model/configuration/network_notices.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/schedule/pipeline/check_schedule.hpp"
@@ -94,6 +95,7 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
     refuse("--sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more");
   layout.sequence = layout.tensor > 1 && !off && (on || stack.parallel.tensor.sequence);
   layout.regathers = stack.parallel.tensor.regathers;
+  layout.by_heads = stack.parallel.context == ContextExchange::all_to_all;
   if (options.expert_tensor_parallel && layout.expert == 1)
     refuse("--expert-tensor-parallel divides experts that --expert-parallel spreads; add --expert-parallel 2 or more");
   if (layout.virtual_stages > 1 && layout.pipeline == 1)
@@ -174,6 +176,7 @@ Errors choose_division(const PredictOptions& options, Configuration& configurati
   configuration.accumulate = options.accumulate.value_or(1);
   configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
   Errors errors = choose_layout(options, configuration);
+  if (errors.empty()) errors = choose_stages(options, configuration);
   if (errors.empty()) errors = choose_micro_batches(options, configuration);
   return errors;
 }

@@ -12,6 +12,7 @@
 #include "model/configuration/choose_devices.hpp"
 #include "model/configuration/choose_input.hpp"
 #include "model/configuration/choose_layout.hpp"
+#include "model/configuration/choose_stages.hpp"
 #include "model/configuration/network_notices.hpp"
 #include "model/hardware/plain_host.hpp"
 #include "model/memory/footprint.hpp"
@@ -383,6 +384,7 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
   if (options.image && !network.file.empty() && !network.takes_sizes)
     return fail(fmt::format("--image {}: {} states its own input", *options.image, options.model));
   configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
+  append(choose_stages(options, configuration), errors);
   append(choose_micro_batches(options, configuration), errors);
   if (const auto can = check_exchange(
           configuration.exchange, {configuration.hardware(), configuration.stack, static_cast<int>(configuration.devices.size()),

@@ -64,11 +64,10 @@ RunTimes operator*(double factor, RunTimes times) {
   return times;
 }
 
-std::vector<std::size_t> RankShare::first_layers(int stages) const {
-  std::vector<std::size_t> first;
-  for (int layer = 0; layer < stage_layers(); ++layer)
-    if (at(stage_of_layer(layer, stages, stage_layers())) >= first.size()) first.push_back(at(layer));
-  first.push_back(layers.layers());
+std::vector<std::size_t> RankShare::first_layers(int stages, const std::vector<int>& sizes) const {
+  const std::vector<int> plain = tbdsim::first_layers(stages, stage_layers(), sizes);
+  std::vector<std::size_t> first(plain.begin(), plain.end());
+  first.back() = layers.layers();  // the head
   return first;
 }
 

@@ -281,6 +281,9 @@ std::string predict_command(const PredictOptions& options) {
   number("pipeline-parallel", options.pipeline_parallel);
   number("virtual-stages", options.virtual_stages);
   text("schedule", options.schedule);
+  number("first-stage-layers", options.first_stage_layers);
+  number("last-stage-layers", options.last_stage_layers);
+  text("stage-layers", options.stage_layers);
   number("zero", options.zero);
   text("attention", options.attention);
   number("global-batch", options.global_batch);

@@ -171,6 +171,7 @@ class Search::Worker {
     layout.sequence = layout.tensor > 1 && options_.sequence_parallel != "off" &&
                       (options_.sequence_parallel == "on" || search_.base_.stack.parallel.tensor.sequence);
     layout.regathers = search_.base_.stack.parallel.tensor.regathers;
+    layout.by_heads = search_.base_.stack.parallel.context == ContextExchange::all_to_all;
     const auto& share = step_.share(layout);
     if (share) return share->stage_layers();
     refuse(share.error(), result);

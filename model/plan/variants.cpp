@@ -23,7 +23,8 @@ constexpr std::size_t kMostRefined = 400;
 PredictOptions without_axes(PredictOptions job) {
   job.tensor_parallel = job.context_parallel = job.expert_parallel = job.expert_tensor_parallel = job.pipeline_parallel =
       job.virtual_stages = job.batch = job.accumulate = job.global_batch = std::nullopt;
-  job.sequence_parallel = job.schedule = "";
+  job.first_stage_layers = job.last_stage_layers = std::nullopt;
+  job.sequence_parallel = job.schedule = job.stage_layers = "";
   return job;
 }
 

@@ -82,7 +82,7 @@ class Composer {
   }
 
   Result<void> run(DividedStep& result) {
-    const auto stage = even_stages(graph_, configuration_.pipeline_stages());
+    const auto stage = stages_of(graph_, configuration_.pipeline_stages(), layout_.stage_layers);
     if (!stage) return tl::make_unexpected(stage.error());
     costs_ = layer_costs(graph_, layers_, layer_setting(configuration_, kernels_, stack_), plans_);
     for (std::size_t layer = 0; layer < layers_.layers(); ++layer) {
@@ -107,7 +107,7 @@ class Composer {
   void tell_uneven(DividedStep& result) const {
     const std::size_t chunks = chunks_.size();
     const std::size_t layers = layers_.layers() - (layers_.layers() > 1 && is_loss(graph_.ops.back().kind) ? 1 : 0);
-    if (chunks > 1 && layers % chunks != 0)
+    if (chunks > 1 && layers % chunks != 0 && layout_.stage_layers.empty())
       result.notices.push_back(fmt::format("{} layers do not divide over {} stages: some have {}, some {}", layers, chunks,
                                            layers / chunks, layers / chunks + 1));
   }
@@ -328,7 +328,7 @@ class Composer {
       return fmt::format("{}, {}", name(weights), name(gradients));
     }
     if (axis == Axis::pipeline) return std::string(name(CollectiveKind::send_receive));
-    if (axis == Axis::expert) return std::string(name(CollectiveKind::all_to_all));
+    if (axis == Axis::expert || (axis == Axis::context && layout_.by_heads)) return std::string(name(CollectiveKind::all_to_all));
     if (!parts) return std::string(name(CollectiveKind::all_reduce));
     return fmt::format("{}, {}", name(CollectiveKind::all_gather), name(CollectiveKind::reduce_scatter));
   }

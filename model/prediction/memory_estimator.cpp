@@ -108,7 +108,7 @@ Result<void> MemoryEstimator::divide(StagesLookedAt stages) {
   const Layout& layout = configuration_.layout;
   auto share = shard(*whole, layout);
   if (!share) return tl::make_unexpected(share.error());
-  const auto stage = even_stages(*share, configuration_.pipeline_stages());
+  const auto stage = stages_of(*share, configuration_.pipeline_stages(), layout.stage_layers);
   if (!stage) return tl::make_unexpected(stage.error());
   if (layout.pipeline == 1) {
     auto graph = std::make_shared<const OpGraph>(std::move(*share));

@@ -29,7 +29,7 @@ enum class StagesLookedAt {
 /// A configuration with its kernels and the order of its step: memory at any batch.
 class MemoryEstimator {
  public:
-  /// Errors: as `KernelModel::make`, `shard` and `even_stages`.
+  /// Errors: as `KernelModel::make`, `shard` and `stages_of`.
   [[nodiscard]] static Result<MemoryEstimator> make(Configuration configuration, StagesLookedAt stages = StagesLookedAt::all);
 
   /// Of a divided network: the fullest stage's, with one rank for each stage.

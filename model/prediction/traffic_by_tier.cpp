@@ -8,12 +8,25 @@
 #include "model/schedule/divided/tier_traffic.hpp"
 
 namespace tbdsim {
+namespace {
+
+/// How tokens choose their experts, where these are sent a token once for each node.
+std::optional<ExpertChoice> once_per_node(const Configuration& configuration) {
+  if (configuration.stack.parallel.experts.dispatch != ExpertDispatch::once_per_node) return std::nullopt;
+  const OpGraph& graph = configuration.network_graph().graph;
+  for (const Op& op : graph.ops)
+    if (op.kind == OpKind::route) return choice_of(graph, op);
+  return std::nullopt;
+}
+
+}  // namespace
 
 Seconds tell_tiers(const Configuration& configuration, std::vector<AxisTraffic>& communication) {
   const RankPlaces places{configuration.hardware(), configuration.devices, configuration.network, **configuration.nccl};
+  const std::optional<ExpertChoice> choice = once_per_node(configuration);
   std::map<std::string, Seconds> busy;
   for (AxisTraffic& traffic : communication) {
-    for (const TierShare& tier : tier_shares(places, configuration.layout, traffic.axis)) {
+    for (const TierShare& tier : tier_shares(places, configuration.layout, traffic.axis, choice ? &*choice : nullptr)) {
       traffic.tiers.push_back({tier.tier, tier.share * traffic.bytes, tier.capacity, tier.network});
       if (tier.network) busy[tier.tier] += traffic.tiers.back().bytes / tier.capacity;
     }

@@ -83,19 +83,21 @@ Json limit(const Limit& l) { return {{"resource", name(l.resource)}, {"share", l
 
 Json layout(const Prediction& p) {
   const Layout& l = p.division.layout;
-  return {{"tensor", l.tensor},
-          {"sequence", l.sequence},
-          {"context", l.context},
-          {"expert", l.expert},
-          {"expert_tensor", l.expert_tensor},
-          {"pipeline", l.pipeline},
-          {"virtual_stages", l.virtual_stages},
-          {"data", l.data},
-          {"zero", p.division.zero},
-          {"schedule", or_null(p.division.schedule)},
-          {"micro_batch", p.job.batch_per_gpu},
-          {"micro_batches", p.division.micro_batches},
-          {"recompute", p.division.recompute}};
+  Json json{{"tensor", l.tensor},
+            {"sequence", l.sequence},
+            {"context", l.context},
+            {"expert", l.expert},
+            {"expert_tensor", l.expert_tensor},
+            {"pipeline", l.pipeline},
+            {"virtual_stages", l.virtual_stages},
+            {"data", l.data},
+            {"zero", p.division.zero},
+            {"schedule", or_null(p.division.schedule)},
+            {"micro_batch", p.job.batch_per_gpu},
+            {"micro_batches", p.division.micro_batches},
+            {"recompute", p.division.recompute}};
+  if (!l.stage_layers.empty()) json["stage_layers"] = l.stage_layers;
+  return json;
 }
 
 namespace {

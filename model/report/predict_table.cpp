@@ -34,6 +34,17 @@ std::string batch_text(const Prediction& p) {
   return fmt::format("{} micro-batches of {} {}, {} an update", parts, p.job.batch_per_gpu, where, p.job.global_batch);
 }
 
+/// "7, 8 x 14, 7": layers of stages, those alike next to each other once.
+std::string stage_layers_text(const std::vector<int>& layers) {
+  std::string text;
+  for (std::size_t i = 0, next = 0; i < layers.size(); i = next) {
+    while (next < layers.size() && layers[next] == layers[i]) ++next;
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", layers[i]);
+    if (next - i > 1) text += fmt::format(" x {}", next - i);
+  }
+  return text;
+}
+
 /// Several GPUs, or one whose variables lie on the host.
 bool exchanges(const Prediction& p) { return p.job.gpus > 1 || p.phases.exchange_total > Seconds(0.0); }
 
@@ -51,6 +62,7 @@ std::string layout_text(const Prediction& p) {
   if (l.sequence) text += ", sequence parallel";
   if (!p.division.schedule.empty()) text += fmt::format(", {}", p.division.schedule);
   if (l.virtual_stages > 1) text += fmt::format(" with {} parts a GPU", l.virtual_stages);
+  if (!l.stage_layers.empty()) text += fmt::format(", layers {}", stage_layers_text(l.stage_layers));
   if (p.division.zero > 0 && l.data * l.context > 1)
     text += fmt::format(", ZeRO {} ({})", p.division.zero,
                         p.division.zero == 1   ? "state"

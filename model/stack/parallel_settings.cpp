@@ -8,9 +8,12 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::array<std::string_view, 2> kSelective{"attention", "operators"}, kContext{"gather", "ring"};
+constexpr std::array<std::string_view, 2> kSelective{"attention", "operators"};
+constexpr std::array<std::string_view, 3> kContext{"gather", "ring", "all-to-all"};
 
 }  // namespace
+
+std::string_view name(ContextExchange exchange) { return kContext[static_cast<std::size_t>(exchange)]; }
 
 ParallelSettings read_parallel_settings(TomlTable table) {
   ParallelSettings s;
@@ -25,8 +28,8 @@ ParallelSettings read_parallel_settings(TomlTable table) {
   s.update = read_divided_update(table);
   s.loss = read_loss_kernels(table);
   s.norms = read_norm_kernels(table);
+  s.experts = read_expert_axis(table);
   s.batch_operators = table.number_or("batch_operators", s.batch_operators, {0.0, 1000.0});
-  s.expert_spread = table.number_or("expert_spread", s.expert_spread, {0.0, 1000.0});
   (void)table.text("source");
   table.finish();
   return s;

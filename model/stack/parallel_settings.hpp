@@ -1,6 +1,9 @@
 #pragma once
+#include <string_view>
+
 #include "model/input/toml_reader.hpp"
 #include "model/stack/parallel/divided_update.hpp"
+#include "model/stack/parallel/expert_axis.hpp"
 #include "model/stack/parallel/gradient_sums.hpp"
 #include "model/stack/parallel/loss_kernels.hpp"
 #include "model/stack/parallel/norm_kernels.hpp"
@@ -17,11 +20,14 @@ enum class SelectiveRecompute {
   operators,  ///< all but every second product, attention and what was scattered (torchtitan)
 };
 
-/// How keys and values go round along the context axis.
+/// What attention exchanges along the context axis.
 enum class ContextExchange {
-  gather,  ///< gathered before attention
-  ring,    ///< passed round beside it
+  gather,      ///< keys and values are gathered before it
+  ring,        ///< they are passed round beside it
+  all_to_all,  ///< each rank gets all positions of a share of the heads (Ulysses)
 };
+
+[[nodiscard]] std::string_view name(ContextExchange exchange);  ///< "all-to-all"
 
 /// How a framework trains a network that is divided over GPUs. What a stack does not say is as PyTorch's own parts do it.
 struct ParallelSettings {
@@ -36,8 +42,8 @@ struct ParallelSettings {
   DividedUpdate update;
   LossKernels loss;
   NormKernels norms;
+  ExpertAxisSettings experts;
   double batch_operators = 0;  ///< operators that read, mask and embed a micro-batch, beside the network's own
-  double expert_spread = 1;    ///< of the experts' popularity over that of tokens that choose alike; 0: balance is forced
 };
 
 /// Reads a [parallel] table.

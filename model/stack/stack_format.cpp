@@ -36,7 +36,9 @@ constexpr KeyMeaning kStack[] = {
      "`operators`",
      ""},
     {"[parallel]", "`context_exchange`",
-     "keys and values along the context axis: `gather` before attention or `ring` beside it; `gather`", ""},
+     "keys and values along the context axis: `gather` before attention or `ring` beside it; `all-to-all`: each GPU gets all "
+     "positions of a share of the heads; `gather`",
+     ""},
     {"[parallel]", "`masters`, `casts_shards`, `gathers_8_bit`",
      "`--precision bf16` and `fp16` keep fp32 weights and states beside 16-bit weights; these are made where weights are "
      "gathered, "
@@ -60,6 +62,10 @@ constexpr KeyMeaning kStack[] = {
      ""},
     {"[parallel]", "`expert_spread`",
      "how unlike experts are asked for, over what tokens that choose alike would do by chance; 0: balance is forced; 1", ""},
+    {"[parallel]", "`dispatch`, `expert_capacity`",
+     "to other nodes go `rows`, one for each expert of a token, or a token `once-per-node`; rows that an expert takes, over the "
+     "mean, those beyond being dropped, 0: all; `rows`, 0",
+     ""},
     {"[parallel]", "`overlaps_gradients`, `overlaps_parameters`, `broadcasts_parameters`, `bucket`, `bucket_per_rank`",
      "gradients leave while the last backward runs; updated weights are gathered while the next forward runs; each rank "
      "broadcasts "

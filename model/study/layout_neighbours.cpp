@@ -69,6 +69,12 @@ class Neighbours {
     if (now % 2 == 0) make(now / 2);
   }
 
+  /// Numbers of layers by hand are of one number of stages.
+  static void divide_evenly(PredictOptions& job) {
+    job.first_stage_layers = job.last_stage_layers = std::nullopt;
+    job.stage_layers.clear();
+  }
+
   void axis(Axis axis, int now, std::optional<int> PredictOptions::*option) {
     widths(now, [&](int n) {
       if (n > base_.job.gpus) return;
@@ -80,6 +86,7 @@ class Neighbours {
         job.virtual_stages.reset();
         job.schedule.clear();
       }
+      if (axis == Axis::pipeline) divide_evenly(job);
       if (axis == Axis::expert && n == 1) job.expert_tensor_parallel.reset();
       add(fmt::format("{} {}", info(axis).option, n), fmt::format("{} {}", name(axis), n), std::move(job));
     });
@@ -96,6 +103,7 @@ class Neighbours {
   void add_virtual(int stages) {
     PredictOptions job = options_;
     job.virtual_stages = stages;
+    divide_evenly(job);
     // The plain and the interleaved order are what the number of parts asks for.
     const auto own = pipeline::parse_schedule(base_.division.schedule);
     if (own == pipeline::ScheduleKind::one_f_one_b || own == pipeline::ScheduleKind::interleaved) job.schedule.clear();
@@ -108,6 +116,7 @@ class Neighbours {
       PredictOptions job = options_;
       job.schedule = schedule.name;
       job.virtual_stages.reset();
+      divide_evenly(job);
       add(fmt::format("--schedule {}", schedule.name), fmt::format("schedule {}", schedule.name), std::move(job));
     }
   }

@@ -152,12 +152,19 @@ void deepseek(JsonObject& c, TransformerNetwork& n) {
   t.head_width = 0;
   Experts& e = t.experts;
   e.count = c.integer_or("n_routed_experts", 0, 1, kMost);
+  for (const char* const key : {"n_group", "topk_group", "topk_method"}) c.mark(key);
   if (e.count == 0) return;
   e.per_token = c.integer("num_experts_per_tok", 1, kMost);
   e.filter = c.integer("moe_intermediate_size", 1, kMost);
   e.shared = c.integer_or("n_shared_experts", 0, 0, kMost);
   e.first_dense = c.integer_or("first_k_dense_replace", 0, 0, n.decoder_layers);
   e.every = c.integer_or("moe_layer_freq", 1, 1, kMostLayers);
+  // Other methods look at all experts. Source: deepseek-ai/DeepSeek-V2 and -V3, modeling_deepseek.py, MoEGate.
+  const std::int64_t groups = c.integer_or("n_group", 1, 1, kMost);
+  if (groups == 1 || c.text_or("topk_method", "noaux_tc") == "greedy") return;
+  e.groups = groups;
+  e.groups_per_token = c.integer("topk_group", 1, kMost);
+  if (const auto trouble = unfit_groups(e)) c.problem("n_group", *trouble);
 }
 
 void deepseek_v3(JsonObject& c, TransformerNetwork& n) {

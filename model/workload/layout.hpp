@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tbdsim {
 
@@ -28,10 +29,12 @@ struct AxisInfo {
 /// Sources: Megatron-LM, arXiv:1909.08053 and 2104.04473; sequence parallelism, 2205.05198; experts, 2006.16668.
 struct Layout {
   int tensor = 1, context = 1, expert = 1, pipeline = 1, data = 1;
-  int expert_tensor = 1;   ///< GPUs that share one expert
-  int virtual_stages = 1;  ///< parts of the network on each rank of a pipeline
-  bool sequence = false;   ///< what tensor parallelism leaves whole is divided by positions over its ranks
-  bool regathers = true;   ///< what sequence parallelism gathers is not kept for backward but gathered again
+  int expert_tensor = 1;            ///< GPUs that share one expert
+  int virtual_stages = 1;           ///< parts of the network on each rank of a pipeline
+  bool sequence = false;            ///< what tensor parallelism leaves whole is divided by positions over its ranks
+  bool regathers = true;            ///< what sequence parallelism gathers is not kept for backward but gathered again
+  bool by_heads = false;            ///< within attention a rank of the context axis has all positions of a share of the heads
+  std::vector<int> stage_layers{};  ///< of each stage of a pipeline, in the order of the network; empty: divided evenly
 
   [[nodiscard]] int along(Axis axis) const;
   [[nodiscard]] int gpus() const { return tensor * context * pipeline * data; }

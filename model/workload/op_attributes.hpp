@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/workload/collective_kind.hpp"
+#include "model/workload/expert_choice.hpp"
 #include "model/workload/layout.hpp"
 #include "model/workload/shape.hpp"
 
@@ -301,10 +302,14 @@ struct RmsNormAttributes {
 };
 struct RouteAttributes {
   bool operator==(const RouteAttributes&) const = default;
-  std::int64_t per_token = 1;  ///< experts that a row goes to
+  std::int64_t per_token = 1;         ///< experts that a row goes to
+  std::int64_t groups = 0;            ///< of equally many experts; 0: a row goes to any
+  std::int64_t groups_per_token = 0;  ///< in which all experts of a row lie
   template <class Keys>
   void keys(Keys& k) {
     k.required("per_token", per_token, 1);
+    k.integer("groups", groups, 0, 1);
+    k.integer("groups_per_token", groups_per_token, 0, 1);
   }
 };
 struct GroupedLinearAttributes {
@@ -350,7 +355,8 @@ struct CollectiveAttributes {
   bool operator==(const CollectiveAttributes&) const = default;
   std::optional<CollectiveKind> forward, backward;
   Axis axis = Axis::tensor;
-  bool again = false;  ///< what it gathers is not kept: backward gathers it once more
+  bool again = false;     ///< what it gathers is not kept: backward gathers it once more
+  ExpertChoice choice{};  ///< whose rows move, along the expert axis
   template <class Keys>
   void keys(Keys&) {}
 };

@@ -18,4 +18,9 @@ std::int64_t OpGraph::parameter_elements() const {
   return sum;
 }
 
+ExpertChoice choice_of(const OpGraph& graph, const Op& route) {
+  const auto& own = std::get<RouteAttributes>(route.attributes);
+  return {graph.tensor(route.inputs[1]).shape.back(), own.per_token, own.groups, own.groups_per_token};
+}
+
 }  // namespace tbdsim

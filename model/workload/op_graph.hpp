@@ -71,4 +71,7 @@ struct OpGraph {
   [[nodiscard]] std::int64_t parameter_elements() const;
 };
 
+/// How the rows of a `route` choose experts.
+[[nodiscard]] ExpertChoice choice_of(const OpGraph& graph, const Op& route);
+
 }  // namespace tbdsim

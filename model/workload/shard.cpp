@@ -163,14 +163,36 @@ class Sharder {
       for (const ParameterId id : own.parameters) share_.parameters[index(id)].shape.front() /= layout_.expert;
     const std::string name = op.name;
     made.id = append(std::move(own), std::move(shape), graph_.tensor(op.output), graph_.tensor(op.output).name);
-    if (layout_.expert > 1 && op.kind == OpKind::route) made.id = all_to_all(made.id, name + ".send");
+    if (layout_.expert > 1 && op.kind == OpKind::route) {
+      choice_ = choice_of(graph_, op);
+      made.id = all_to_all(made.id, name + ".send");
+    }
+    if (exchanges_heads(op)) made.id = heads_to_positions(made.id, name + ".return");
     held_[index(op.output)] = partial ? summed(made.id, name) : made;
   }
 
   /// Rows go to the ranks of their experts, or come back.
   TensorId all_to_all(TensorId rows, const std::string& name) {
     Shape shape = share_.tensor(rows).shape;
-    return exchange(rows, std::move(shape), {CollectiveKind::all_to_all, CollectiveKind::all_to_all, Axis::expert, false}, name);
+    return exchange(rows, std::move(shape),
+                    {CollectiveKind::all_to_all, CollectiveKind::all_to_all, Axis::expert, false, choice_}, name);
+  }
+
+  /// Whether a rank of the context axis computes this operator for all positions and a share of the heads.
+  [[nodiscard]] bool exchanges_heads(const Op& op) const {
+    return layout_.context > 1 && layout_.by_heads && info(op.kind).placement == Placement::heads;
+  }
+  TensorId positions_to_heads(TensorId of, const std::string& name) {
+    Shape shape = share_.tensor(of).shape;
+    shape.front() *= layout_.context;
+    shape.back() /= layout_.context;
+    return exchange(of, std::move(shape), {CollectiveKind::all_to_all, CollectiveKind::all_to_all, Axis::context, false}, name);
+  }
+  TensorId heads_to_positions(TensorId of, const std::string& name) {
+    Shape shape = share_.tensor(of).shape;
+    shape.front() /= layout_.context;
+    shape.back() *= layout_.context;
+    return exchange(of, std::move(shape), {CollectiveKind::all_to_all, CollectiveKind::all_to_all, Axis::context, false}, name);
   }
 
   void divide_experts(Op& own) {
@@ -313,6 +335,11 @@ class Sharder {
                          shape.front(), graph_.name, layout_.context));
       return;
     }
+    if (exchanges_heads(op)) {
+      divide_heads(own, shape);
+      for (TensorId& input : own.inputs) input = positions_to_heads(input, op.name + ".exchange");
+      return;
+    }
     shape.front() /= layout_.context;
     if (info(op.kind).placement != Placement::heads) return;
     if (auto* attention = std::get_if<AttentionAttributes>(&own.attributes)) attention->both_ends = true;
@@ -325,6 +352,21 @@ class Sharder {
     }
   }
 
+  /// Expects heads that the tensor axis has divided.
+  void divide_heads(Op& own, Shape& shape) {
+    auto& attention = std::get<AttentionAttributes>(own.attributes);
+    const std::int64_t shared = attention.kv_heads > 0 ? attention.kv_heads : attention.heads;
+    if (shared % layout_.context != 0)
+      refuse(
+          fmt::format("--context-parallel {}: exchanges heads, and the {} heads of {}{}{} do not divide over {} GPUs; "
+                      "--set stack.parallel.context_exchange=gather or ring",
+                      layout_.context, shared, attention.kv_heads > 0 ? "keys and values of " : "", graph_.name,
+                      layout_.tensor > 1 ? " on each GPU of the tensor axis" : "", layout_.context));
+    attention.heads /= layout_.context;
+    attention.kv_heads /= layout_.context;
+    shape.back() /= layout_.context;
+  }
+
   static std::size_t moved(const TransposeAttributes& transpose, std::size_t dimension) {
     const auto found = std::find(transpose.order.begin(), transpose.order.end(), static_cast<std::int64_t>(dimension));
     return static_cast<std::size_t>(found - transpose.order.begin());
@@ -333,6 +375,7 @@ class Sharder {
   const OpGraph& graph_;
   const Layout& layout_;
   OpGraph share_;
+  ExpertChoice choice_;     ///< of the last rows that were sent
   std::vector<Held> held_;  ///< of each tensor of the whole graph
   Errors errors_;
 };

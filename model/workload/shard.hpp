@@ -16,8 +16,11 @@ namespace tbdsim {
 /// loss is computed on shares of the scores. Extents that do not divide are rounded up, as Megatron pads its vocabulary.
 ///
 /// Context axis: every tensor holds a share of the positions; attention gathers the keys and values of all ranks (or passes them
-/// round, which moves as much), and each rank has queries from both ends of the sequence, so that causal work is even.
-/// Sources: Shoeybi et al., arXiv:1909.08053; Korthikanti et al., arXiv:2205.05198; Liu et al., arXiv:2310.01889.
+/// round, which moves as much), and each rank has queries from both ends of the sequence, so that causal work is even. Where the
+/// layout exchanges heads, an all-to-all before attention gives each rank all positions of a share of the heads, and another one
+/// behind it gives them back.
+/// Sources: Shoeybi et al., arXiv:1909.08053; Korthikanti et al., arXiv:2205.05198; Liu et al., arXiv:2310.01889; Jacobs et al.,
+/// arXiv:2309.14509.
 ///
 /// Expects positive extents of the layout. Errors: no attention in the network; heads or positions that do not divide; a context
 /// axis where attention is not one operator.

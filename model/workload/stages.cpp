@@ -18,6 +18,12 @@ bool has_attention(const OpGraph& graph) {
   return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
 }
 
+/// Segments but the head, which goes with the last.
+int without_head(const OpGraph& graph, const std::vector<OpId>& segments) {
+  const bool head = segments.size() > 1 && is_loss(graph.ops.back().kind);
+  return static_cast<int>(segments.size()) - (head ? 1 : 0);
+}
+
 /// Copies the operators of one stage into a graph of their own.
 class StageCutter {
  public:
@@ -97,10 +103,20 @@ class StageCutter {
 
 }  // namespace
 
-Result<std::vector<int>> even_stages(const OpGraph& graph, int stages) {
+int layers_of_stages(const OpGraph& graph) { return without_head(graph, recompute_segments(graph, Recompute::layer)); }
+
+std::vector<int> first_layers(int stages, int layers, const std::vector<int>& sizes) {
+  std::vector<int> first{0};
+  for (int stage = 1; stage < stages; ++stage)
+    first.push_back(sizes.empty() ? (stage * layers + stages - 1) / stages
+                                  : first.back() + sizes[static_cast<std::size_t>(stage) - 1]);
+  first.push_back(layers);
+  return first;
+}
+
+Result<std::vector<int>> stages_of(const OpGraph& graph, int stages, const std::vector<int>& sizes) {
   const std::vector<OpId> segments = recompute_segments(graph, Recompute::layer);
-  const bool head = segments.size() > 1 && is_loss(graph.ops.back().kind);
-  const auto layers = static_cast<int>(segments.size()) - (head ? 1 : 0);
+  const int layers = without_head(graph, segments);
   if (layers < stages) {
     // Without attention a segment is a block, of which a network has fewer than layers with parameters.
     const char* const counted =
@@ -109,9 +125,11 @@ Result<std::vector<int>> even_stages(const OpGraph& graph, int stages) {
                             layers, counted));
   }
   std::vector<int> stage(graph.ops.size(), 0);
-  for (int layer = 0; layer < static_cast<int>(segments.size()); ++layer)
-    std::fill(stage.begin() + segments[static_cast<std::size_t>(layer)].value, stage.end(),
-              stage_of_layer(layer, stages, layers));
+  const std::vector<int> first = first_layers(stages, layers, sizes);
+  for (int which = 1; which < stages; ++which) {
+    const auto layer = static_cast<std::size_t>(first[static_cast<std::size_t>(which)]);
+    std::fill(stage.begin() + segments[layer].value, stage.end(), which);
+  }
   return stage;
 }
 

@@ -6,16 +6,17 @@
 
 namespace tbdsim {
 
-/// The stage of a layer of `layers`, the head not counted, which goes with the last. Expects no more stages than layers.
-[[nodiscard]] constexpr int stage_of_layer(int layer, int stages, int layers) {
-  const int stage = layer * stages / layers;
-  return stage < stages ? stage : stages - 1;
-}
+/// Layers of a network that stages of a pipeline divide: those of `Recompute::layer`, without the head.
+[[nodiscard]] int layers_of_stages(const OpGraph& graph);
 
-/// The stage of each operator when the layers of a network are divided evenly over `stages` in their order: layers as
-/// `Recompute::layer` has them, what lies before the first with the first stage, what follows the last with the last.
-/// Errors: fewer layers than stages.
-[[nodiscard]] Result<std::vector<int>> even_stages(const OpGraph& graph, int stages);
+/// The first layer of each of `stages` stages, and `layers`, their sum. `sizes`: layers of each stage; empty: as even as whole
+/// layers allow. Expects no more stages than layers, and sizes that add up to them.
+[[nodiscard]] std::vector<int> first_layers(int stages, int layers, const std::vector<int>& sizes);
+
+/// The stage of each operator when the layers of a network are divided over `stages` in their order: what lies before the first
+/// layer goes with the first stage, what follows the last with the last. `sizes` as above.
+/// Errors: fewer layers than stages. Expects sizes that add up to the layers.
+[[nodiscard]] Result<std::vector<int>> stages_of(const OpGraph& graph, int stages, const std::vector<int>& sizes = {});
 
 /// The operators of one stage as a network of their own: what they read of other stages is its input, and an operator
 /// that trains another stage's array (scores over the table of words) has a copy of it, as Megatron keeps.

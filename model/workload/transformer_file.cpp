@@ -62,6 +62,8 @@ constexpr KeyMeaning kKeys[] = {
      "layers with one block before the first of experts; of those after, each so manieth has experts", "0, 1"},
     {"[transformer.experts]", "`router_bias`, `bias`", "a number added to each expert's score; biases of the experts' products",
      "false"},
+    {"[transformer.experts]", "`groups`, `groups_per_token`",
+     "all experts of a token lie in so many of the groups, whose nodes are then all that it is sent to", "any"},
     {"[transformer.latent]", "**`kv_rank`**, `query_rank`",
      "keys and values come from a vector of this width, queries from another one (multi-head latent attention)",
      "`query_rank`: queries come from the layer's input"},
@@ -99,6 +101,9 @@ Experts read_experts(TomlTable& transformer, std::int64_t filter) {
   e.every = table->integer_or("every", 1, 1, kMostLayers);
   e.router_bias = table->boolean_or("router_bias", false);
   e.bias = table->boolean_or("bias", false);
+  e.groups = table->integer_or("groups", 0, 1, kMost);
+  if (e.groups > 0) e.groups_per_token = table->integer("groups_per_token", 1, kMost);
+  if (const auto trouble = unfit_groups(e)) table->problem("groups", *trouble);
   return e;
 }
 

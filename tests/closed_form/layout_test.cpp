@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "model/prediction/predict.hpp"
 #include "model/workload/array_owners.hpp"
@@ -340,6 +342,136 @@ TEST_CASE("expert parallelism sends each token's rows out and back, forward and 
   }
 }
 
+// Source: arXiv:2412.19437, sections 2.1.2 and 3.2.2: 256 experts in 8 groups, 8 a token in 4 groups.
+TEST_CASE("experts on several nodes: all rows cross, or a token once for each node") {
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.model = "deepseek-v3";
+  options.stack = "megatron-core-0.14";
+  options.precision = "bf16";
+  options.batch = 1;
+  options.seq_len = 4096;
+  options.recompute = "none";
+  constexpr double layers = 58, k = 8, width = 7168;
+  for (const int n : {2, 8}) {
+    INFO(n << " nodes");
+    options.gpus = 8 * n;
+    options.nodes = n;
+    options.expert_parallel = 8 * n;
+    const auto bytes = [&](const char* dispatch) {
+      options.set = {std::string("stack.parallel.dispatch=") + dispatch};
+      return along(predicted(options), Axis::expert);
+    };
+    const double token = 4.0 * layers * 4096.0 * width * 2.0, e = 8.0 * n;
+    const AxisTraffic rows = bytes("rows"), once = bytes("once-per-node");
+    CHECK_THAT(rows.bytes.base(), WithinRel(token * k * (e - 1.0) / e, 1e-9));
+    // None of 8 experts lies on a node that holds 256/n of 256.
+    double none = 1.0;
+    for (int i = 0; i < 8; ++i) none *= (256.0 - 256.0 / n - i) / (256.0 - i);
+    const double reached = std::min(n * (1.0 - none), 4.0), network = token * reached * (n - 1.0) / n;
+    CHECK_THAT(once.bytes.base(), WithinRel(network + token * k * 7.0 / 8.0, 1e-9));
+    double outside = 0.0;
+    for (const TierTraffic& tier : once.tiers) outside += tier.network ? tier.bytes.base() : 0.0;
+    CHECK_THAT(outside, WithinRel(network, 1e-9));
+    CHECK(once.time < rows.time);
+  }
+}
+
+// Rows of the fullest rank: 1 + sqrt(2 ln e / rows) of the mean, or the capacity where it is less.
+TEST_CASE("experts take no more rows than their capacity") {
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.model = "mixtral-8x7b";
+  options.stack = "megatron-core-0.8";
+  options.precision = "bf16";
+  options.batch = 1;
+  options.seq_len = 4096;
+  options.expert_parallel = 8;
+  options.detail = true;
+  const auto products = [&](std::vector<std::string> set) {
+    options.set = std::move(set);
+    Seconds time(0.0);
+    for (const LayerTime& layer : predicted(options).detail.layers)
+      if (layer.name.find("experts.linear1") != std::string::npos) time += layer.forward;
+    REQUIRE(time > Seconds(0.0));
+    return time;
+  };
+  const std::string spread = "stack.parallel.expert_spread=", capacity = "stack.parallel.expert_capacity=";
+  const Seconds even = products({spread + "0"}), unlike = products({spread + "20"});
+  const double fullest = 1.0 + 20.0 * std::sqrt(2.0 * std::log(8.0) / (4096.0 * 2.0));
+  CHECK_THAT(unlike / even, WithinRel(fullest, 0.02));  // the clock falls a little as products take longer
+  CHECK_THAT(products({spread + "20", capacity + "1.1"}) / even, WithinRel(1.1, 0.02));
+  CHECK_THAT(products({spread + "0", capacity + "1.1"}) / even, WithinRel(1.0, 1e-12));
+  CHECK_THAT(products({spread + "20", capacity + "4"}) / unlike, WithinRel(1.0, 1e-12));
+}
+
+// Experts divide over e ranks, and d/e ranks hold copies of each. Source: Megatron-LM, expert data parallelism; arXiv:2006.16668.
+TEST_CASE("gradients of experts are added over the ranks that hold copies of them alone") {
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.model = "mixtral-8x7b";
+  options.stack = "megatron-core-0.8";
+  options.precision = "bf16";
+  options.batch = 1;
+  options.seq_len = 4096;
+  options.gpus = 8;
+  // 32 layers of 8 experts, 3 products of 4096 x 14336 each.
+  constexpr double experts = 32.0 * 8.0 * 3.0 * 4096.0 * 14336.0, d = 8;
+  for (const int e : {2, 4, 8})
+    for (const int zero : {0, 1}) {
+      INFO(e << " expert parallel, ZeRO " << zero);
+      options.expert_parallel = e;
+      options.zero = zero;
+      const Prediction p = predicted(options);
+      const double dense = static_cast<double>(p.work.parameters) - experts, copies = d / e;
+      // Gradients are fp32, weights 16 bits: twice around, or scattered and gathered.
+      const double each = zero == 0 ? 2.0 * 4.0 : 4.0 + 2.0;
+      const double bytes = each * ((d - 1.0) / d * dense + (copies - 1.0) / copies * experts / e);
+      CHECK_THAT(along(p, Axis::data).bytes.base(), WithinRel(bytes, 1e-3));
+    }
+}
+
+// Source: arXiv:2309.14509, section 3.2: queries, keys and values go to the ranks of their heads, the result comes back; backward
+// the same.
+TEST_CASE("context parallelism by all-to-all moves queries, keys, values and results, and keeps the result twice") {
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.model = "llama-3.2-1b";
+  options.stack = "megatron-core-0.8";
+  options.precision = "bf16";
+  options.batch = 1;
+  options.seq_len = 8192;
+  constexpr double length = 8192, hidden = 2048, groups = 8, head = 64, layers = 16;
+  for (const int c : {2, 4, 8})
+    for (const int t : {1, 2}) {
+      if (t * c > 8) continue;
+      INFO(c << " x " << t);
+      options.context_parallel = c;
+      options.tensor_parallel = t;
+      options.set = {"stack.parallel.context_exchange=gather"};
+      const Prediction gathered = predicted(options);
+      options.set = {"stack.parallel.context_exchange=all-to-all"};
+      const Prediction exchanged = predicted(options);
+      const double once = (c - 1.0) / c * length / c * (2.0 * hidden + 2.0 * groups * head) / t * 2.0;
+      const AxisTraffic& traffic = along(exchanged, Axis::context);
+      CHECK_THAT(traffic.bytes.base(), WithinRel(2.0 * layers * once, 1e-9));
+      CHECK(traffic.kind == "all-to-all");
+      // The kernel keeps its result for its backward pass, the projection what came back.
+      const auto kept = [](const Prediction& p) { return p.memory.gpus.front().parts[MemoryPart::feature_maps]; };
+      CHECK_THAT((kept(exchanged) - kept(gathered)).base(), WithinRel(layers * 2.0 * length / c * hidden / t, 1e-9));
+      // As many products, for fewer heads of all positions.
+      CHECK_THAT(exchanged.work.flop_per_gpu / gathered.work.flop_per_gpu, WithinRel(1.0, 1e-12));
+    }
+  options.context_parallel = 8;
+  options.tensor_parallel = 2;
+  options.gpus = 16;
+  options.nodes = 2;
+  CHECK(
+      refusal(options) ==
+      "--context-parallel 8: exchanges heads, and the 4 heads of keys and values of llama-3.2-1b on each GPU of the tensor axis "
+      "do not divide over 8 GPUs; --set stack.parallel.context_exchange=gather or ring\n");
+}
+
 // Source: arXiv:1910.02054, section 7.
 TEST_CASE("copies all-reduce gradients, scatter and gather states, or gather weights for each pass") {
   for (const int d : {2, 8, 16}) {
@@ -424,4 +556,39 @@ TEST_CASE("a stage keeps its layers' activations of every micro-batch in flight,
       const Bytes between = gpus[1].parts[MemoryPart::feature_maps] - gpus[2].parts[MemoryPart::feature_maps];
       CHECK_THAT(between.base() / (s * b * h), WithinRel(6.0 * more * layer / 2.0, 1e-3));
     }
+}
+
+// A layer more keeps 34 s b h and the scores for each micro-batch in flight (p - i of stage i), and 18 bytes a parameter.
+TEST_CASE("stages of unlike numbers of layers keep, hold and compute as many as they have") {
+  PredictOptions options = gpt(24);
+  options.pipeline_parallel = 4;
+  options.tensor_parallel = 2;
+  options.accumulate = 8;
+  options.zero = 0;
+  const Prediction even = predicted(options);
+  options.stage_layers = "6,6,6,6";
+  const Prediction same = predicted(options);
+  CHECK(same.step_time.value == even.step_time.value);
+  CHECK(same.memory.gpus.front().peak == even.memory.gpus.front().peak);
+  options.stage_layers = "5,7,7,5";
+  const Prediction listed = predicted(options);
+  options.stage_layers.clear();
+  options.first_stage_layers = options.last_stage_layers = 5;
+  const Prediction ends = predicted(options);
+  CHECK(ends.step_time.value == listed.step_time.value);
+  const std::array<double, 4> more{-1.0, 1.0, 1.0, -1.0};
+  const double layer = 34.0 + kNorms + 5.0 * a * s / h;
+  for (std::size_t i = 0; i < 4; ++i) {
+    INFO("stage " << i);
+    const MemoryParts &own = ends.memory.gpus[i].parts, &plain = even.memory.gpus[i].parts;
+    const auto gained = [&](MemoryPart part) { return (own[part] - plain[part]).base(); };
+    CHECK_THAT(gained(MemoryPart::feature_maps) / (s * b * h),
+               WithinRel(more[i] * (4.0 - static_cast<double>(i)) * layer / 2.0, 1e-3));
+    const double states = gained(MemoryPart::weights) + gained(MemoryPart::gradients) + gained(MemoryPart::optimizer_state);
+    CHECK_THAT(states / (12.0 * h * h / 2.0), WithinRel(more[i] * 18.0, 2e-3));
+  }
+  // The stages between are the slowest: 8 micro-batches of 7 layers, not of 6.
+  const double slower = ends.step_time.value / even.step_time.value;
+  CHECK(slower > 1.0);
+  CHECK(slower < 7.0 / 6.0);
 }

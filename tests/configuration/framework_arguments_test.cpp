@@ -180,11 +180,12 @@ TEST_CASE("options of the user win over the file, and what they replace is told"
 
 TEST_CASE("flags that change the cost and are not modelled are errors with their place, or notices when they are allowed") {
   const Written file(".txt",
-                     "--tensor-model-parallel-size 2 --bf16\n--tp-comm-overlap --cp-comm-type a2a\n--moe-grouped-gem 3\n");
+                     "--tensor-model-parallel-size 2 --bf16\n--tp-comm-overlap --cp-comm-type a2a+p2p\n--moe-grouped-gem 3\n");
   PredictOptions asked = job(file.path());
   CHECK(refused(asked) ==
         file.path() + ":2:1: tp-comm-overlap: products that run beside the exchange of their own operands is not modelled\n" +
-            file.path() + ":2:19: cp-comm-type a2a: this exchange of the context axis is not modelled (modelled: p2p)\n" +
+            file.path() +
+            ":2:19: cp-comm-type a2a+p2p: this exchange of the context axis is not modelled (modelled: p2p, allgather, a2a)\n" +
             "--unmodelled allow predicts without what is not modelled\n");
   asked.unmodelled = "allow";
   const Configuration c = configured(asked);
@@ -338,6 +339,86 @@ TEST_CASE("parts of a pipeline's stages follow from the layers that the file sta
             " states the layers of a part of a pipeline's stage (4), not those of the network: add --virtual-stages\n");
   const Written uneven(".txt", common + " --num-layers 30\n");
   CHECK(refused(job(uneven.path())) == uneven.path() + ": 30 layers are no whole number of 4 stages with parts of 4\n");
+}
+
+// Source: Megatron-LM, transformer_block.py, get_num_layers_to_build.
+TEST_CASE("stages of unlike numbers of layers come from Megatron's settings and go back to them") {
+  // llama-3-8b has 32 layers.
+  const std::string common =
+      "--pipeline-model-parallel-size 4 --micro-batch-size 1 --global-batch-size 64 --bf16 --num-layers 32 ";
+  const auto layers = [&](const std::string& more, const PredictOptions& own = {}) {
+    const Written file(".txt", common + more + "\n");
+    PredictOptions asked = job(file.path());
+    asked.gpus = 16;
+    asked.stage_layers = own.stage_layers;
+    asked.first_stage_layers = own.first_stage_layers;
+    const Configuration first = configured(asked);
+    const FrameworkArguments written = framework_arguments(*load_framework(kRoot, "megatron"), first);
+    if (own.stage_layers.empty()) {
+      INFO(written.text);
+      CHECK(written.lost.empty());
+      const Written again(".txt", written.text);
+      PredictOptions second = job(again.path());
+      second.gpus = 16;
+      CHECK(configured(second).layout.stage_layers == first.layout.stage_layers);
+    }
+    return first.layout.stage_layers;
+  };
+  using Layers = std::vector<int>;
+  CHECK(layers("").empty());
+  CHECK(layers("--decoder-first-pipeline-num-layers 7 --decoder-last-pipeline-num-layers 5") == Layers{7, 10, 10, 5});
+  CHECK(layers("--decoder-last-pipeline-num-layers 5") == Layers{9, 9, 9, 5});
+  CHECK(layers("--decoder-first-pipeline-num-layers 8 --num-virtual-stages-per-pipeline-rank 2") == Layers(8, 4));
+  PredictOptions own;
+  own.stage_layers = "7,9,9,7";
+  CHECK(layers("--decoder-first-pipeline-num-layers 5", own) == Layers{7, 9, 9, 7});
+  // 34 with the table of words and the head: 2 for each of 17 stages.
+  const std::string seventeen = "--pipeline-model-parallel-size 17 --micro-batch-size 1 --global-batch-size 64 --bf16 ",
+                    both = "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split";
+  const auto of_seventeen = [&](const std::string& more) {
+    const Written file(".txt", seventeen + more + "\n");
+    PredictOptions asked = job(file.path());
+    asked.gpus = asked.nodes.emplace(17);
+    return configured(asked).layout.stage_layers;
+  };
+  Layers ends(17, 2);
+  ends.front() = ends.back() = 1;
+  CHECK(of_seventeen("--num-layers 32 " + both) == ends);
+  const Written unknown(".txt", seventeen + both + "\n");
+  PredictOptions asked = job(unknown.path());
+  asked.gpus = asked.nodes.emplace(17);
+  CHECK(refused(asked) == unknown.path() +
+                              " counts the ends of the network as layers, and does not state how many it has: add "
+                              "--first-stage-layers or --last-stage-layers\n");
+  const Written odd(".txt", seventeen + both + " --num-layers 31\n");
+  asked.layout_from = odd.path();
+  CHECK(refused(asked) == odd.path() +
+                              ": 33 layers, with the ends of the network that count as layers, are no whole number for each of "
+                              "17 stages\n");
+}
+
+TEST_CASE("settings of experts and of the context axis come from Megatron's arguments and go back to them") {
+  const Written file(
+      ".txt",
+      "--expert-model-parallel-size 8 --context-parallel-size 2 --bf16 --micro-batch-size 1 --global-batch-size 64\n"
+      "--moe-token-dispatcher-type flex --moe-enable-deepep --moe-expert-capacity-factor 1.25 --cp-comm-type a2a\n");
+  PredictOptions asked = job("dgx-h100", "mixtral-8x7b", file.path());
+  asked.gpus = 16;
+  const Configuration c = configured(asked);
+  CHECK(c.stack.parallel.experts.dispatch == ExpertDispatch::once_per_node);
+  CHECK(c.stack.parallel.experts.capacity == 1.25);
+  CHECK(c.stack.parallel.context == ContextExchange::all_to_all);
+  const FrameworkArguments written = framework_arguments(*load_framework(kRoot, "megatron"), c);
+  CHECK(written.lost.empty());
+  for (const char* const line : {"--moe-enable-deepep\n", "--moe-token-dispatcher-type flex\n",
+                                 "--moe-expert-capacity-factor 1.25\n", "--cp-comm-type a2a\n"})
+    CHECK(written.text.find(line) != std::string::npos);
+  // Nothing of it where neither experts nor positions are divided.
+  const Written plain(".txt", "--bf16 --micro-batch-size 1 --global-batch-size 64\n");
+  asked.layout_from = plain.path();
+  const std::string text = framework_arguments(*load_framework(kRoot, "megatron"), configured(asked)).text;
+  CHECK(text.find("moe") == std::string::npos);
+  CHECK(text.find("cp-comm") == std::string::npos);
 }
 
 TEST_CASE("what a framework has no setting for is named as it is written") {

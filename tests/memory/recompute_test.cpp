@@ -89,7 +89,7 @@ TEST_CASE("recomputing never raises the peak of feature maps, and saves much whe
 
 TEST_CASE("every micro-batch in flight adds what the pass forward keeps, recomputed stages only the inputs of their layers") {
   const OpGraph whole = network("gpt2");
-  const OpGraph stage = stage_share(whole, even_stages(whole, 4).value(), 1);  // three layers
+  const OpGraph stage = stage_share(whole, stages_of(whole, 4).value(), 1);  // three layers
   const auto peak = [&](Recompute recompute, int in_flight) {
     const TrainingStep step = with_recompute(stage, training_step(stage), recompute, true);
     std::vector<StepNode> all;

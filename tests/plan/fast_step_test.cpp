@@ -78,3 +78,29 @@ TEST_CASE("closed forms agree with predict", "[plan]") {
     CHECK(found.worst <= 0.2);
   }
 }
+
+TEST_CASE("stages of unlike numbers of layers agree with predict", "[plan]") {
+  const PredictOptions options = job("llama-3-8b", "dgx-h100", "megatron-core-0.8", 64, 8192);
+  const auto base = configure(session(), options);
+  REQUIRE(base);
+  const auto kernels = plan::DrawnKernels::make(*base);
+  REQUIRE(kernels);
+  PredictOptions asked = options;
+  asked.tensor_parallel = 2;
+  asked.pipeline_parallel = 4;
+  asked.accumulate = 16;
+  asked.batch = 1;
+  for (const char* const layers : {"7,9,9,7", "1,2,3,26", "3,5,5,4,4,4,4,3"}) {
+    INFO(layers);
+    asked.stage_layers = layers;
+    if (asked.stage_layers.size() > 10) asked.virtual_stages = 2;
+    Configuration layout = *base;
+    REQUIRE(choose_division(asked, layout).empty());
+    plan::FastStep fast(*base, *kernels);
+    const auto estimate = fast.time(layout, plan::Depth::recurrence);
+    const auto prediction = predict_step(layout, false, nullptr);
+    REQUIRE(estimate);
+    REQUIRE(prediction);
+    CHECK_THAT(*estimate / prediction->step_time.value, Catch::Matchers::WithinRel(1.0, 0.003));
+  }
+}

@@ -131,6 +131,11 @@ TEST_CASE("a configuration that cannot be is refused: family, types, ranges, wha
   CHECK(refused(with(llama, "\"silu\"", "\"sinus\"")).find("hidden_act: expected one of silu, swish, gelu") != std::string::npos);
   CHECK(refused(with(oss, "\"num_experts_per_tok\": 4", "\"num_experts_per_tok\": 33"))
             .find("num_experts_per_tok: a token cannot go to 33 of 32 experts\n") != std::string::npos);
+  const std::string deepseek = file("deepseek-v3");
+  CHECK(refused(with(deepseek, "\"topk_group\": 4", "\"topk_group\": 9")).find("n_group: a token cannot go to 9 of 8 groups\n") !=
+        std::string::npos);
+  CHECK(refused(with(deepseek, "\"n_group\": 8", "\"n_group\": 7")).find("n_group: 256 experts do not divide over 7 groups\n") !=
+        std::string::npos);
   CHECK(refused(with(oss, "\"sliding_attention\",\n    \"full_attention\",", "\"full_attention\",\n    \"full_attention\","))
             .find("layer_types: expected full_attention at each so manieth layer; write the network as [[layer]]s\n") !=
         std::string::npos);

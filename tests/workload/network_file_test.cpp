@@ -251,6 +251,13 @@ TEST_CASE("a transformer by its hyper-parameters: the catalogue's, layer by laye
         d * 48 + 48 + 48 * 12 * 24 + d * 40 + 32 + 32 * 12 * 40 + 12 * 24 * d + block + 2 * norm + norm + table);
   CHECK(refused("decoder_layers = 1\n[transformer.experts]\ncount = 4\nper_token = 5") ==
         "transformer.experts.per_token: a token cannot go to 5 of 4 experts");
+  const auto groups = [&](const char* text) {
+    return refused(std::string("decoder_layers = 1\n[transformer.experts]\ncount = 8\nper_token = 3\n") + text);
+  };
+  CHECK(groups("groups = 3\ngroups_per_token = 2") == "transformer.experts.groups: 8 experts do not divide over 3 groups");
+  CHECK(groups("groups = 4\ngroups_per_token = 5") == "transformer.experts.groups: a token cannot go to 5 of 4 groups");
+  CHECK(groups("groups = 4\ngroups_per_token = 1") ==
+        "transformer.experts.groups: the 3 experts of a token do not fit 1 of 4 groups with 2 experts each");
   CHECK(refused("decoder_layers = 1\n[transformer.latent]\nkv_rank = 32\nnope_width = 16\nrope_width = 8\nvalue_width = 24") ==
         "transformer.latent: expected rotary = true beside it");
   CHECK(refused("decoder_layers = 1\nfull_every = 2") == "transformer.full_every: expected a window beside it");

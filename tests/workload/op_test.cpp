@@ -400,6 +400,10 @@ TEST_CASE("impossible operators are refused with their reason") {
   CHECK(reason(K::rms_norm, RmsNormAttributes{5}, {{9, 16}}) == "16 features do not divide into groups of 5");
   CHECK(reason(K::route, RouteAttributes{4}, {{9, 16}, {9, 4}}) == "accepted as 36x16");
   CHECK(reason(K::route, RouteAttributes{5}, {{9, 16}, {9, 4}}) == "a row cannot go to 5 of 4 experts");
+  CHECK(reason(K::route, RouteAttributes{4, 4, 2}, {{9, 16}, {9, 8}}) == "accepted as 36x16");
+  CHECK(reason(K::route, RouteAttributes{4, 4, 1}, {{9, 16}, {9, 8}}) == "a row cannot go to 4 of 8 experts in 1 of 4 groups");
+  CHECK(reason(K::route, RouteAttributes{4, 3, 2}, {{9, 16}, {9, 8}}) == "a row cannot go to 4 of 8 experts in 2 of 3 groups");
+  CHECK(reason(K::route, RouteAttributes{4, 4, 0}, {{9, 16}, {9, 8}}) == "a row cannot go to 4 of 8 experts in 0 of 4 groups");
   CHECK(reason(K::route, RouteAttributes{1}, {{9, 16}, {8, 4}}) ==
         "expects a sequence and its rows' scores of all experts, got 9x16 and 8x4");
   CHECK(reason(K::grouped_linear, GroupedLinearAttributes{0, 5}, {{9, 16}}) ==

@@ -89,7 +89,7 @@ TEST_CASE("stages hold all operators once, in order, and as many layers as their
   const std::int64_t layer = 12 * 768 * 768 + 13 * 768, table = 50257 * 768;
   for (const int stages : {1, 2, 5, 12}) {
     INFO(stages);
-    const std::vector<int> stage = even_stages(whole, stages).value();
+    const std::vector<int> stage = stages_of(whole, stages).value();
     CHECK(std::is_sorted(stage.begin(), stage.end()));
     std::size_t ops = 0;
     std::int64_t parameters = 0;
@@ -108,7 +108,14 @@ TEST_CASE("stages hold all operators once, in order, and as many layers as their
     // The last stage has a copy of the table of words.
     CHECK(parameters == whole.parameter_elements() + (stages > 1 ? table : 0));
   }
-  const auto many = even_stages(whole, 13);
+  CHECK(layers_of_stages(whole) == 12);
+  CHECK(first_layers(5, 12, {}) == std::vector<int>{0, 3, 5, 8, 10, 12});
+  CHECK(first_layers(4, 12, {1, 4, 5, 2}) == std::vector<int>{0, 1, 5, 10, 12});
+  const std::vector<int> by_hand = stages_of(whole, 4, {1, 4, 5, 2}).value();
+  CHECK(stage_share(whole, by_hand, 1).parameter_elements() == 4 * layer);
+  CHECK(stage_share(whole, by_hand, 2).parameter_elements() == 5 * layer);
+  CHECK(stages_of(whole, 4, {3, 3, 3, 3}).value() == stages_of(whole, 4).value());
+  const auto many = stages_of(whole, 13);
   REQUIRE_FALSE(many);
   CHECK(many.error().front().message == "--pipeline-parallel: 13 stages, and gpt2 has 12 layers; at most so many stages");
 }

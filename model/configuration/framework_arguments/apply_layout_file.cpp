@@ -35,6 +35,7 @@ class Filler {
     stack();
     parallel();
     parts(errors);
+    ends(errors);
     drop_idle();
     gpus(errors);
     micro_batches(errors);
@@ -113,6 +114,38 @@ class Filler {
       o.virtual_stages = *file_.layers / parts;
   }
 
+  /// Layers of stages where the table of words or the head counts as one.
+  void ends(Errors& errors) {
+    PredictOptions& o = filled_.options;
+    const int ranks = o.pipeline_parallel.value_or(1), parts = o.virtual_stages.value_or(1);
+    if (!asked_.stage_layers.empty()) {
+      if (!asked_.first_stage_layers) o.first_stage_layers.reset();
+      if (!asked_.last_stage_layers) o.last_stage_layers.reset();
+    }
+    const bool given = o.first_stage_layers || o.last_stage_layers || !o.stage_layers.empty();
+    if ((!file_.first_counts && !file_.last_counts) || given || ranks <= 1 || parts < 1) return;
+    if (!file_.layers) {
+      errors.push_back(
+          {fmt::format("{} counts the ends of the network as layers, and does not state how many it has: add "
+                       "--first-stage-layers or --last-stage-layers",
+                       file_.file)});
+      return;
+    }
+    const int counted = *file_.layers + (file_.first_counts ? 1 : 0) + (file_.last_counts ? 1 : 0);
+    const std::int64_t stages = std::int64_t{ranks} * parts;
+    if (counted % stages != 0) {
+      errors.push_back(
+          {fmt::format("{}: {} layers, with the ends of the network that count as layers, are no whole number for "
+                       "each of {} stages",
+                       file_.file, counted, stages)});
+      return;
+    }
+    std::vector<std::int64_t> layers(static_cast<std::size_t>(stages), counted / stages);
+    if (file_.first_counts) --layers.front();
+    if (file_.last_counts) --layers.back();
+    o.stage_layers = fmt::format("{}", fmt::join(layers, ","));
+  }
+
   /// What the framework passes over where nothing is divided that way.
   void drop_idle() {
     PredictOptions& o = filled_.options;
@@ -121,6 +154,8 @@ class Filler {
     if (o.pipeline_parallel.value_or(1) > 1) return;
     if (asked_.schedule.empty()) o.schedule.clear();
     if (!asked_.virtual_stages) o.virtual_stages.reset();
+    if (!asked_.first_stage_layers) o.first_stage_layers.reset();
+    if (!asked_.last_stage_layers) o.last_stage_layers.reset();
   }
 
   [[nodiscard]] std::int64_t ranks_of_copy() const {

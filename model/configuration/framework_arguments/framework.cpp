@@ -18,7 +18,8 @@ namespace {
 constexpr std::int64_t kSchema = 1;
 const std::string kFolder = "frameworks";
 constexpr std::array<std::string_view, 4> kForms{"arguments", "toml", "json", "overrides"};
-constexpr std::array<std::string_view, 6> kRules{"value", "factor", "sharded-copies", "replicas", "layers", "layers-per-part"};
+constexpr std::array<std::string_view, 8> kRules{"value",  "factor",          "sharded-copies", "replicas",
+                                                 "layers", "layers-per-part", "first-counts",   "last-counts"};
 
 /// "theirs=ours".
 std::pair<std::string, std::string> read_pair(TomlTable& table, std::string_view key, const std::string& text) {
@@ -51,8 +52,9 @@ SettingRow read_setting(TomlTable table) {
   row.written = table.boolean_or("written", true);
   row.unmodelled = table.text_or("unmodelled", "");
   row.harmless = table.texts_or_empty("harmless");
-  const bool told =
-      row.rule == SettingRule::layers || row.rule == SettingRule::sharded_copies || row.rule == SettingRule::replicas;
+  constexpr std::array kTold{SettingRule::layers, SettingRule::sharded_copies, SettingRule::replicas, SettingRule::first_counts,
+                             SettingRule::last_counts};
+  const bool told = std::find(kTold.begin(), kTold.end(), row.rule) != kTold.end();
   if (!told && (!row.option.empty()) + (!row.parallel.empty()) + (!row.unmodelled.empty()) != 1)
     table.problem("", "expected one of `option`, `parallel` and `unmodelled`");
   if (!row.option.empty() && find_option(row.option, kInRow) == nullptr)

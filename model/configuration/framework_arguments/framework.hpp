@@ -20,6 +20,8 @@ enum class SettingRule {
   replicas,         ///< of these copies
   layers,           ///< of the network, for `layers_per_part`
   layers_per_part,  ///< of what one GPU has several of in a pipeline
+  first_counts,     ///< the table of words counts as a layer of the first stage
+  last_counts,      ///< the head counts as one of the last
 };
 
 /// (theirs, ours): "full", "layer". Theirs `*`: any other value; ours `*`: as theirs; ours empty: it says nothing.

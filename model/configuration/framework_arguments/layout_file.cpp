@@ -216,6 +216,12 @@ class Translator {
       case SettingRule::layers_per_part:
         layout_.layers_per_part = whole(setting, value, 1);
         return;
+      case SettingRule::first_counts:
+        layout_.first_counts = value == "true";
+        return;
+      case SettingRule::last_counts:
+        layout_.last_counts = value == "true";
+        return;
       case SettingRule::value:
         break;
     }

@@ -36,8 +36,9 @@ struct LayoutFile {
   std::optional<int> copies;  ///< of the network that it asks for
   std::optional<int> layers;  ///< of its network
   std::optional<int> layers_per_part;
-  std::vector<std::string> notices;  ///< settings that are not known, or said by `--model`
-  Errors unmodelled;                 ///< settings that change the cost and are not modelled, each with its place
+  bool first_counts = false, last_counts = false;  ///< table of words and head count as layers of their stages
+  std::vector<std::string> notices;                ///< settings that are not known, or said by `--model`
+  Errors unmodelled;                               ///< settings that change the cost and are not modelled, each with its place
 };
 
 /// Reads a file of settings by the framework that knows most of them. Errors: a file that cannot be read, of no framework; values

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <numeric>
+
+#include "model/configuration/choose_stages.hpp"
 
 namespace tbdsim {
 namespace {
@@ -145,10 +149,11 @@ class Writer {
   FrameworkArguments write() {
     for (const auto& [option, value] : layout_values(job_)) this->option(option, value);
     gpus();
+    stages();
     const auto parallel = parallel_values(job_.stack.parallel);
     for (const SettingRow& row : framework_.rows)
       for (const auto& [key, value] : parallel)
-        if (row.parallel == key && row.written && sheet_.holds(row.when)) state(row, value);
+        if (row.parallel == key && row.written && sheet_.holds(row.when) && !idle(key)) state(row, value);
     result_.text = sheet_.text();
     result_.gpus = job_.gpus;
     result_.nodes = job_.nodes;
@@ -204,6 +209,42 @@ class Writer {
     return true;
   }
 
+  /// What has no effect on a job whose layout does not divide that way, or is not asked for.
+  [[nodiscard]] bool idle(const std::string& key) const {
+    if (key == "context_exchange") return job_.layout.context == 1;
+    if (key == "dispatch") return job_.layout.expert == 1;
+    return key == "expert_capacity" && job_.stack.parallel.experts.capacity <= 0.0;
+  }
+
+  /// Layers of unlike stages: those of the ends, or the ends of the network as layers.
+  void stages() {
+    const Layout& l = job_.layout;
+    if (l.stage_layers.empty()) return;
+    if (const auto ends = ends_of(job_)) {
+      if (ends->first) option("first-stage-layers", std::to_string(*ends->first));
+      if (ends->last) option("last-stage-layers", std::to_string(*ends->last));
+      return;
+    }
+    const int most = *std::max_element(l.stage_layers.begin(), l.stage_layers.end());
+    std::vector<int> counted = l.stage_layers;
+    const auto flag = [&](int& layers, SettingRule rule) {
+      const SettingRow* const row = of_rule(rule);
+      if (row == nullptr || layers != most - 1) return std::string();
+      ++layers;
+      return row->key;
+    };
+    const std::string first = flag(counted.front(), SettingRule::first_counts),
+                      last = flag(counted.back(), SettingRule::last_counts);
+    const SettingRow* const layers = of_rule(SettingRule::layers);
+    if (layers == nullptr || std::count(counted.begin(), counted.end(), most) != std::ssize(counted)) {
+      option("stage-layers", fmt::format("{}", fmt::join(l.stage_layers, ",")));
+      return;
+    }
+    sheet_.add(layers->key, std::to_string(std::accumulate(l.stage_layers.begin(), l.stage_layers.end(), 0)), false);
+    for (const std::string& key : {first, last})
+      if (!key.empty()) sheet_.add(key, "true", true);
+  }
+
   /// Nodes, then GPUs of each.
   void gpus() {
     int factor = 0;
@@ -233,7 +274,10 @@ std::vector<std::pair<std::string, std::string>> parallel_values(const ParallelS
           {"gathers_8_bit", truth(p.weights.gathers_8_bit)},
           {"blocking_hops", truth(p.pipeline.blocking_hops)},
           {"clips", truth(p.update.clips)},
-          {"bucket", fmt::format("{}", p.gradients.bucket.base())}};
+          {"bucket", fmt::format("{}", p.gradients.bucket.base())},
+          {"context_exchange", std::string(name(p.context))},
+          {"dispatch", std::string(name(p.experts.dispatch))},
+          {"expert_capacity", fmt::format("{}", p.experts.capacity)}};
 }
 
 std::vector<std::pair<std::string, std::string>> layout_values(const Configuration& job) {

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace tbdsim {
+namespace {
+
+constexpr double kMostTaken = 0.9;
+
+}  // namespace
 
 GroupSpan span_of(const AxisGroup& group, int per_node) {
   if (group.stride >= per_node) return {1, group.size, per_node};
@@ -59,11 +64,26 @@ GroupCall GroupPlans::call(const AxisGroup& group, CollectiveKind kind, Bytes me
   const Bytes sent = sent_share(kind, group.size) * message;
   // A byte that is sent is read, one that arrives is written.
   const double memory = 2.0 * sent / (made.time * places_.system.device.memory_bandwidth);
-  constexpr double kMost = 0.9;
-  return {made.time, sent, {std::min(kMost, made.channels / sms), std::min(kMost, memory)}, known.leaves_node};
+  return {made.time, sent, {std::min(kMostTaken, made.channels / sms), std::min(kMostTaken, memory)}, known.leaves_node};
 }
 
 GroupCall GroupPlans::call(Axis axis, CollectiveKind kind, Bytes message) { return call(group_of(layout_, axis), kind, message); }
+
+GroupCall GroupPlans::once_per_node(Bytes rows, const ExpertChoice& choice) {
+  const AxisGroup all = group_of(layout_, Axis::expert);
+  const GroupSpan span = span_of(all, static_cast<int>(places_.devices.size()));
+  if (span.nodes == 1) return call(all, CollectiveKind::all_to_all, rows);
+  const double copies = nodes_reached(choice, span.nodes) / static_cast<double>(choice.per_token);
+  const GroupCall across = call({span.nodes, all.stride * span.local}, CollectiveKind::all_to_all, copies * rows);
+  const GroupCall within = call({span.local, all.stride}, CollectiveKind::all_to_all, rows);
+  GroupCall both = across.time > within.time ? across : within;
+  const auto part = [&](const GroupCall& one) { return one.time / both.time * one.taken.memory; };
+  if (both.time > Seconds(0.0)) both.taken.memory = std::min<double>(kMostTaken, part(across) + part(within));
+  both.taken.sms = std::max(across.taken.sms, within.taken.sms);
+  both.sent = across.sent + within.sent;
+  both.leaves_node = true;
+  return both;
+}
 
 GroupCall GroupPlans::hop(Bytes message) {
   AxisGroup pair = group_of(layout_, Axis::pipeline);

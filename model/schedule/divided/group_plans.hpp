@@ -8,6 +8,7 @@
 #include "model/schedule/collective/collective.hpp"
 #include "model/schedule/divided/pass_time.hpp"
 #include "model/stack/nccl.hpp"
+#include "model/workload/expert_choice.hpp"
 #include "model/workload/layout.hpp"
 
 namespace tbdsim {
@@ -48,6 +49,11 @@ class GroupPlans {
   /// Time of a collective along an axis for a message as nccl-tests counts it. Nothing moves along an axis of one rank. A plan
   /// that cannot be made costs nothing and is told by `errors`.
   [[nodiscard]] GroupCall call(Axis axis, CollectiveKind kind, Bytes message);
+  /// Rows of a rank go to their experts, or come back: a token once to each node, over the network from the ranks with the same
+  /// place in their nodes, and within nodes a row for each expert. Both go on at once, so the longer one counts. Within one node
+  /// as `call` has it. `rows`: all rows of a rank.
+  /// Source: DeepSeek-AI, arXiv:2412.19437, section 3.2.2.
+  [[nodiscard]] GroupCall once_per_node(Bytes rows, const ExpertChoice& choice);
   /// From a stage to the next one, while all ranks of the stage send.
   [[nodiscard]] GroupCall hop(Bytes message);
   /// Sums what the first and the last stage both hold, while all ranks of both do.

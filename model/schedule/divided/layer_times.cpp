@@ -77,7 +77,9 @@ class LayerItems {
 
   PassItem call(const Op& op, CollectiveKind kind, PassItem::Kind how) {
     const Axis axis = collective(op)->axis;
-    const GroupCall made = plans_.call(axis, kind, message(op));
+    const bool once = axis == Axis::expert && parallel().experts.dispatch == ExpertDispatch::once_per_node;
+    const GroupCall made =
+        once ? plans_.once_per_node(message(op), collective(op)->choice) : plans_.call(axis, kind, message(op));
     return {how, made.time, dispatch(kCallOperators), axis, made.sent, made.taken, false};
   }
 
@@ -125,11 +127,15 @@ class LayerItems {
     cost.host_operators += 1.0;
   }
 
-  /// How many times as many rows as the mean the fullest rank's experts get: the largest of e sums of `rows` choices.
+  /// How many times as many rows as the mean the fullest rank's experts get: the largest of e sums of `rows` choices, or what
+  /// their capacity leaves of it.
   [[nodiscard]] double imbalance(const Op& op) const {
-    if (setting_.expert_ranks <= 1) return 1.0;
+    const ExpertAxisSettings& experts = parallel().experts;
     const double rows = setting_.batch * static_cast<double>(graph_.input_shape(op).front());
-    return 1.0 + parallel().expert_spread * std::sqrt(2.0 * std::log(setting_.expert_ranks) / std::max(1.0, rows));
+    const double fullest = setting_.expert_ranks <= 1
+                               ? 1.0
+                               : 1.0 + experts.spread * std::sqrt(2.0 * std::log(setting_.expert_ranks) / std::max(1.0, rows));
+    return experts.capacity > 0.0 ? std::min(fullest, experts.capacity) : fullest;
   }
 
   void run_forward(const StepNode& node, bool again) {

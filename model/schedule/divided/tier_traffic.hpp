@@ -18,8 +18,10 @@ struct TierShare {
 ///
 /// A ring leaves each unit of a tier once, so of `size` ranks' bytes as many parts pass as there are units. All-to-all sends as
 /// much to every other rank. Stages are a row, each sends to the next one. What is inside a node is its GPUs' links: NVLink or
-/// its like, else PCIe. Neglects: that calls which add in the switch, or trees, send less.
-[[nodiscard]] std::vector<TierShare> tier_shares(const RankPlaces& places, const Layout& layout, Axis axis);
+/// its like, else PCIe. `once_per_node`: how tokens choose experts that they are sent to once for each node; nullptr: they are
+/// not. Neglects: that calls which add in the switch, or trees, send less.
+[[nodiscard]] std::vector<TierShare> tier_shares(const RankPlaces& places, const Layout& layout, Axis axis,
+                                                 const ExpertChoice* once_per_node = nullptr);
 
 /// What the links of one GPU to others of its node carry in one direction.
 [[nodiscard]] BytesPerSecond gpu_links(const Topology& topology);

@@ -8,11 +8,13 @@ namespace tbdsim {
 namespace {
 
 InferredShape route_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
-  const std::int64_t per_token = std::get<RouteAttributes>(attributes).per_token;
+  const auto& [per_token, groups, chosen] = std::get<RouteAttributes>(attributes);
   const Shape &x = *inputs[0], &scores = *inputs[1];
   if (x.size() != 2 || scores.size() != 2 || x[0] != scores[0])
     return refuse_shape("expects a sequence and its rows' scores of all experts, got {} and {}", to_text(x), to_text(scores));
   if (per_token < 1 || per_token > scores[1]) return refuse_shape("a row cannot go to {} of {} experts", per_token, scores[1]);
+  if (groups > 0 && (scores[1] % groups != 0 || chosen < 1 || chosen > groups || per_token > chosen * (scores[1] / groups)))
+    return refuse_shape("a row cannot go to {} of {} experts in {} of {} groups", per_token, scores[1], chosen, groups);
   return Shape{x[0] * per_token, x[1]};
 }
 
@@ -60,7 +62,8 @@ constexpr OperatorRow kRows[]{
         .kind = OpKind::route,
         .name = "route",
         .takes = "sequence, scores of all experts for each of its rows",
-        .keys = "`per_token`: experts that a row goes to",
+        .keys = "`per_token`: experts that a row goes to; `groups`, `groups_per_token` (0: any): of experts, in which all of a "
+                "row's lie",
         .min_inputs = 2,
         .max_inputs = 2,
         .attributes = defaults<RouteAttributes>,

@@ -26,6 +26,7 @@ struct Definition {
   const char* source;
   std::int64_t dense_filter = 0, first_dense = 0, shared = 0;  ///< width and number of dense layers; experts of all tokens
   LatentProjections latent{};
+  std::int64_t groups = 0, groups_per_token = 0;
 };
 
 constexpr LatentProjections kLatentLite{512, 0, 128, 64, 128}, kLatent{512, 1536, 128, 64, 128};
@@ -41,12 +42,12 @@ constexpr std::array kDefinitions = {
     Definition{"deepseek-v2-lite", Family::deepseek, 27, 2048, 16, 16, 0, 102400, 64, 6, 1408, 4096, kDeepSeek2, 10944, 1, 2,
                kLatentLite},
     Definition{"deepseek-v2", Family::deepseek, 60, 5120, 128, 128, 0, 102400, 160, 6, 1536, 4096, kDeepSeek2, 12288, 1, 2,
-               kLatent},
+               kLatent, 8, 3},
     Definition{"deepseek-v3", Family::deepseek, 61, 7168, 128, 128, 0, 129280, 256, 8, 2048, 4096, kDeepSeek3, 18432, 3, 1,
-               kLatent},
+               kLatent, 8, 4},
     // DeepSeek-V3, trained further.
     Definition{"deepseek-r1", Family::deepseek, 61, 7168, 128, 128, 0, 129280, 256, 8, 2048, 4096, kDeepSeek3, 18432, 3, 1,
-               kLatent},
+               kLatent, 8, 4},
 };
 
 /// Whether a number that balances the experts' load is added to each score.
@@ -63,7 +64,8 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   t.head_norm = d.family == Family::qwen3;
   t.filter = d.dense_filter;
   t.latent = d.latent;
-  t.experts = {d.experts, d.per_token, d.filter, d.shared, d.first_dense, 1, balances_scores(d), false};
+  t.experts = {d.experts, d.per_token,        d.filter, d.shared, d.first_dense,
+               1,         balances_scores(d), false,    d.groups, d.groups_per_token};
   if (d.family == Family::gpt_oss) {
     t.attention_bias = t.output_bias = t.sinks = t.experts.router_bias = t.experts.bias = true;
     t.window = kOssWindow;

@@ -95,7 +95,8 @@ TensorId dense_feed_forward(GraphBuilder& g, TensorId x, const TransformerLayers
 TensorId expert_feed_forward(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& prefix) {
   const Experts& e = t.experts;
   const TensorId scores = g.linear(x, e.count, prefix + "router", e.router_bias);
-  const TensorId rows = g.add(OpKind::route, {x, scores}, RouteAttributes{e.per_token}, prefix + "route");
+  const TensorId rows =
+      g.add(OpKind::route, {x, scores}, RouteAttributes{e.per_token, e.groups, e.groups_per_token}, prefix + "route");
   const TensorId made =
       feed_forward_products(g, rows, t, e.filter, e.bias, prefix + "experts.",
                             [&](TensorId in, std::int64_t features, const std::string& name, bool bias) {
@@ -268,6 +269,17 @@ TensorId token_embedding(GraphBuilder& g, TensorId tokens, std::int64_t rows, st
 
 TensorId tied_linear(GraphBuilder& g, TensorId x, std::int64_t rows, const std::string& name, bool bias) {
   return g.add(OpKind::linear, {x}, LinearAttributes{rows, bias, true}, name);
+}
+
+std::optional<std::string> unfit_groups(const Experts& e) {
+  if (e.groups == 0) return std::nullopt;
+  if (e.count % e.groups != 0) return fmt::format("{} experts do not divide over {} groups", e.count, e.groups);
+  if (e.groups_per_token < 1 || e.groups_per_token > e.groups)
+    return fmt::format("a token cannot go to {} of {} groups", e.groups_per_token, e.groups);
+  if (e.per_token > e.groups_per_token * (e.count / e.groups))
+    return fmt::format("the {} experts of a token do not fit {} of {} groups with {} experts each", e.per_token,
+                       e.groups_per_token, e.groups, e.count / e.groups);
+  return std::nullopt;
 }
 
 std::optional<std::string> too_large(const TransformerNetwork& n, std::int64_t length) {

@@ -21,12 +21,14 @@ enum class AttentionMask { none, padding, causal };
 struct Experts {
   std::int64_t count = 0;  ///< 0: one block for all tokens
   std::int64_t per_token = 1;
-  std::int64_t filter = 0;       ///< of one expert
-  std::int64_t shared = 0;       ///< experts as wide that every token goes through, as one block
-  std::int64_t first_dense = 0;  ///< layers before the first that has experts
-  std::int64_t every = 1;        ///< of the layers after these, each so manieth has experts
-  bool router_bias = false;      ///< a number for each expert is added to its score
-  bool bias = false;             ///< of the experts' products
+  std::int64_t filter = 0;            ///< of one expert
+  std::int64_t shared = 0;            ///< experts as wide that every token goes through, as one block
+  std::int64_t first_dense = 0;       ///< layers before the first that has experts
+  std::int64_t every = 1;             ///< of the layers after these, each so manieth has experts
+  bool router_bias = false;           ///< a number for each expert is added to its score
+  bool bias = false;                  ///< of the experts' products
+  std::int64_t groups = 0;            ///< of equally many experts; 0: a token goes to any
+  std::int64_t groups_per_token = 0;  ///< in which all experts of a token lie
 };
 
 /// Keys and values from a narrow vector of each token (DeepSeek, arXiv:2405.04434).
@@ -111,6 +113,9 @@ struct TransformerNetwork {
   bool capped_scores = false;     ///< a tanh keeps the scores of words small (Gemma 2)
   bool tied = true;               ///< words are scored with the table of their vectors
 };
+
+/// Why the groups of experts do not fit their numbers; nothing: they do, or there are none.
+[[nodiscard]] std::optional<std::string> unfit_groups(const Experts& experts);
 
 /// Why a network of a user's sizes is refused for sequences of `length`: counts of its weights or multiply-adds would come near
 /// what 64 bits hold.
