@@ -141,7 +141,7 @@ std::string transfer(const std::vector<TransferWay>& ways) {
               wrapped(fmt::format(
                           "copied whole to {0} and fetched from there, as MXNet's stores do: {1}, with a buffer of {2} on {0}",
                           way.staged_at, format(way.staged_time), format(way.bytes)),
-                      kTextWidth, 4) +
+                      kTextWidth - 2, 4) +
               "\n";
   return text;
 }
