@@ -58,7 +58,7 @@ Compute compute_time(const AttentionShape& s, bool backward, const FusedAttentio
   // What power takes from the clock it takes from a device at work: few blocks run at the full one.
   const double at_work = std::min(1.0, n * parts / places);
   const double kept = rates.share < 1.0 ? rates.share / (1.0 - at_work * (1.0 - rates.share)) : 1.0;
-  const double per_key = rows * (products + kernel.exposed_softmax * softmax) * together * kept;
+  const double per_key = rows * (products + kernel.exposed_softmax * softmax) * together * kept / means.constants.rate;
   double alone = 1.0;
   if (together > 1.0 && n < places)
     alone = n <= rates.multiprocessors
@@ -137,10 +137,7 @@ AttentionConstants attention_constants(AttentionKernel kernel, const KernelConst
     if (found != constants.attention.end()) {
       AttentionConstants result = found->second;
       result.borrowed = i > 0;
-      for (AttentionPass* pass : {&result.forward, &result.backward}) {
-        pass->share *= rate;
-        pass->share_8_bit *= rate;
-      }
+      result.rate = rate;
       return result;
     }
     if (row.like == kernel) break;

@@ -23,6 +23,7 @@ struct AttentionConstants {
   bool borrowed = false;       ///< from another kernel; not of the file
   Seconds start;               ///< beside the start of any kernel
   Seconds start_per_doubling;  ///< of the sequence, from 64 to 512 rows
+  double rate = 1.0;           ///< products and exponentials against that kernel's; not of the file
 };
 
 /// A table [attention.NAME] of hardware/kernels.toml.

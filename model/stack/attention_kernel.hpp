@@ -35,7 +35,7 @@ struct AttentionKernelInfo {
   AttentionKernel kernel;
   std::string_view name;                ///< "flash-2"
   AttentionKernel like;                 ///< whose constants it takes while no sample of its own was fitted; itself: none
-  double rate_of_like;                  ///< share of that kernel's rate, then
+  double rate_of_like;                  ///< its rate against that kernel's, of products and exponentials alike
   std::array<AttentionTile, 3> tiles;   ///< by width, narrowest first; the last also serves wider heads
   int blocks_together;                  ///< on one multiprocessor
   bool splits_keys;                     ///< over further blocks where there are fewer blocks than places

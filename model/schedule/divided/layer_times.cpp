@@ -120,7 +120,7 @@ class LayerItems {
   /// A norm that the framework runs in fp32 between casts.
   void widen_norm(const Op& op, Pass pass, NodeCost& cost) const {
     const Bytes moved = pass == Pass::forward ? parallel().norms.forward : parallel().norms.backward;
-    if (moved <= Bytes(0.0)) return;
+    if (moved <= Bytes(0.0) || (is_backward(pass) && !info(pass).input_gradients)) return;
     const Bytes all = setting_.batch * static_cast<double>(elements(graph_.input_shape(op))) * moved;
     cost.kernel.time += setting_.kernels.memory_kernel(all);
     cost.kernel.bytes += all;
