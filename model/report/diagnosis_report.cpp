@@ -38,7 +38,7 @@ std::string distance(const DiagnosedCause& cause) {
 
 /// A line below a cause.
 std::string indented(const std::string& line) {
-  return wrapped(std::string(kCauseColumn, ' ') + line, kTextWidth, kCauseColumn) + '\n';
+  return std::string(kCauseColumn, ' ') + wrapped(line, kTextWidth, kCauseColumn) + '\n';
 }
 
 /// The measured speed beside the predicted one.
@@ -80,10 +80,8 @@ std::string diagnosis_table(const Diagnosis& d) {
       continue;
     }
     const std::string amount = cause.amount.empty() ? "" : fmt::format(" ({})", cause.amount);
-    text += wrapped(fmt::format("{:>4}. {:>6}  {}: {}{}", ++number_in_list, percent_text(cause.weight), cause.name, cause.text,
-                                amount),
-                    kTextWidth, kCauseColumn) +
-            '\n';
+    text += fmt::format("{:>4}. {:>6}  ", ++number_in_list, percent_text(cause.weight)) +
+            wrapped(fmt::format("{}: {}{}", cause.name, cause.text, amount), kTextWidth, kCauseColumn) + '\n';
     text += indented(fmt::format("gives {}, 80 % range {} to {}; {}", speed_text(d, cause.speed.value),
                                  number(d, cause.speed.low), number(d, cause.speed.high), distance(cause)));
     text += indented("test: " + cause.test);
