@@ -52,7 +52,7 @@ std::vector<std::pair<std::string, std::string>> StudyGrid::at(std::size_t point
 }
 
 Result<GridAxis> parse_axis(const std::string& option, const std::string& text) {
-  if (option == "devices") return GridAxis{option, {text}};  // the commas are its own
+  if (option == "devices" || option == "stage-layers") return GridAxis{option, {text}};  // the commas are its own
   const std::string name = "--" + option;
   if (const OptionRow* const row = axis_option(option); row == nullptr || !counts(*row))
     return parse_word_list(name, text).map([&](std::vector<std::string> words) { return GridAxis{option, std::move(words)}; });

@@ -1,3 +1,4 @@
+// Long because every operator, on every axis, goes through one record of how its inputs are held.
 #include "model/workload/shard.hpp"
 
 #include <fmt/format.h>

@@ -239,7 +239,7 @@ TEST_CASE("plans that cannot be are refused with the reason", "[plan]") {
   CHECK(with({"pipeline-parallel"}) ==
         "--keep pipeline-parallel: expected an axis and its value, such as pipeline-parallel=8; axes are tensor-parallel, "
         "sequence-parallel, context-parallel, expert-parallel, expert-tensor-parallel, pipeline-parallel, virtual-stages, "
-        "schedule, zero, recompute, batch\n");
+        "schedule, first-stage-layers, last-stage-layers, stage-layers, zero, recompute, batch\n");
   CHECK(with({"pipeline-parallel=8", "pipeline-parallel=4"}) ==
         "--keep pipeline-parallel=4: pipeline-parallel is kept at 8 already\n");
   CHECK(with({"tensor-parallel=8", "pipeline-parallel=4"}) ==
