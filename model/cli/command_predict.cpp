@@ -142,7 +142,9 @@ Result<Answer> settings(const PredictArguments& arguments, Session& session) {
   const Errors lost = refused(unsettled(arguments.options), "no training framework has a setting for it; leave it or --as");
   errors.insert(errors.end(), lost.begin(), lost.end());
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
-  return framework_settings(session, arguments.options, arguments.framework);
+  return framework_settings(session, arguments.options, arguments.framework).map([](FrameworkSettings settings) {
+    return std::move(settings.answer);
+  });
 }
 
 /// Chrome's JSON, or by the file's ending Chakra's form.

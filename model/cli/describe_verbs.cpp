@@ -196,7 +196,11 @@ void describe(VerbOptions verb, CompareArguments& a) {
           {nullptr, &a.axes, &a.set});
 }
 
+// Long because every option of the verb has a line.
 void describe(VerbOptions verb, PlanArguments& a) {
+  const auto term = [&a](std::string (*set)(std::optional<CostTerms>&, const std::string&)) {
+    return Setter([&a, set](const std::string& text) { return set(a.plan.terms, text); });
+  };
   const Setter hardware = [&a](const std::string& text) -> std::string {
     auto axis = parse_axis("hw", text);
     if (!axis) return "names between commas";
@@ -248,6 +252,9 @@ void describe(VerbOptions verb, PlanArguments& a) {
            {"deadline", deadline},
            {"budget", budget},
            {"power-limit", power},
+           {"years", term(set_years)},
+           {"duty", term(set_duty)},
+           {"power-price", term(set_power_price)},
            {"objective", objective},
            {"shard", shard},
            {"output", &a.output},

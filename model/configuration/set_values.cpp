@@ -69,6 +69,13 @@ std::optional<std::string> multiplied(const std::string& text, double factor) {
   return fmt::format("{}{}", number * factor, std::string(end, text.data() + text.size()));
 }
 
+/// Whether a bare number stands for a share that the document writes in percent: 0.9 for "76 %".
+bool replaces_share(const DocumentLeaf& leaf, const std::string& value) {
+  const auto literal = toml_literal(value);
+  const bool number = literal && (literal->kind == TomlValue::Kind::integer || literal->kind == TomlValue::Kind::decimal);
+  return number && !leaf.literal.empty() && leaf.literal.back() == '%';
+}
+
 /// One value of one document.
 struct Match {
   const DocumentRecord* document = nullptr;
@@ -234,7 +241,8 @@ class Resolver {
         return problem(line, fmt::format("{}: {} multiplies a number, got {}", edit.key, quoted(value), quoted(base)));
       edit.literal = leaf.text ? quoted_literal(*product) : *product;
     } else if (leaf.text) {
-      edit.literal = value.front() == '"' && toml_literal(value) ? value : quoted_literal(value);
+      const bool whole = (value.front() == '"' && toml_literal(value)) || replaces_share(leaf, value);
+      edit.literal = whole ? value : quoted_literal(value);
     } else {
       edit.literal = toml_literal(value) ? value : quoted_literal(value);
     }

@@ -9,8 +9,10 @@
 
 #include "model/configuration/choose_layout.hpp"
 #include "model/plan/part_file.hpp"
+#include "model/plan/plan_costs.hpp"
 #include "model/plan/plan_jobs.hpp"
 #include "model/plan/variants.hpp"
+#include "model/study/payment.hpp"
 #include "model/study/speedup.hpp"
 #include "model/units/format.hpp"
 
@@ -40,16 +42,27 @@ std::optional<double> figure(const PlanRow& row, const PlanOptions& options) {
   return figure(row.prediction, options.objective);
 }
 
-/// Whether another row is no worse in time, cost and energy, and better in one. What is not known of one counts in neither.
+/// Whether another row is no worse in time, cost and energy, and better in one. What is not known of one counts in neither, nor
+/// does the cost of one that is bought beside one that is rented.
 bool beats(const Prediction& a, const Prediction& b) {
   bool better = false;
   for (const Objective objective : {Objective::time, Objective::cost, Objective::energy}) {
     const auto own = figure(a, objective), other = figure(b, objective);
-    if (!own || !other) continue;
+    if (!own || !other || (objective == Objective::cost && paid_by(a) != paid_by(b))) continue;
     if (*own > *other) return false;
     better = better || *own < *other;
   }
   return better;
+}
+
+/// Sets what a row gives up against the best, and whether both can be told apart.
+void set_against(const PlanRow& best, const PlanOptions& options, PlanRow& row) {
+  const auto least = figure(best, options), own = figure(row, options);
+  row.behind = least && own ? *own / *least - 1.0 : 0.0;
+  if (&row == &best) return;
+  const Ranged<double> ratio =
+      speedup_range(row.prediction, best.prediction, row.prediction.throughput.value / best.prediction.throughput.value);
+  row.apart = ratio.low > 1.0 || ratio.high < 1.0;
 }
 
 void rank(std::vector<PlanRow>& rows, const PlanOptions& options) {
@@ -58,15 +71,9 @@ void rank(std::vector<PlanRow>& rows, const PlanOptions& options) {
   };
   std::stable_sort(rows.begin(), rows.end(), [&](const PlanRow& a, const PlanRow& b) { return key(a) < key(b); });
   if (rows.empty()) return;
-  const Prediction& best = rows.front().prediction;
-  const auto least = figure(rows.front(), options);
   for (PlanRow& row : rows) {
-    const auto own = figure(row, options);
-    row.behind = least && own ? *own / *least - 1.0 : 0.0;
     row.front = std::none_of(rows.begin(), rows.end(), [&](const PlanRow& o) { return beats(o.prediction, row.prediction); });
-    if (&row == &rows.front()) continue;
-    const Ranged<double> ratio = speedup_range(row.prediction, best, row.prediction.throughput.value / best.throughput.value);
-    row.apart = ratio.low > 1.0 || ratio.high < 1.0;
+    set_against(rows.front(), options, row);
   }
 }
 
@@ -82,6 +89,7 @@ Result<void> keep_limits(Session& session, const PlanOptions& options, std::vect
   for (PlanRow& row : rows) {
     auto run = estimate_run(session, row.options, row.prediction, *options.tokens);
     if (!run) return tl::make_unexpected(run.error());
+    if (options.terms) add_power(*run, row.prediction, *options.terms);
     const RunMargins used = margins(*run, options.limits);
     const double most = std::max({used.deadline.value_or(0.0), used.budget.value_or(0.0), used.power.value_or(0.0)});
     if (most < least) {
@@ -190,7 +198,10 @@ Result<std::optional<Misfit>> predict_rows(Session& session, const PlanOptions& 
 #pragma omp parallel for schedule(dynamic)
     for (std::size_t i = 0; i < next.size(); ++i) {
       PredictOptions asked = variants.options_of(found.nearest[next[i]]);
-      predicted[i] = predict(session, asked).map([&](Prediction&& p) { return PlanRow{asked, std::move(p)}; });
+      predicted[i] = predict(session, asked).map([&](Prediction&& p) {
+        if (options.terms) put_on_terms(p, *options.terms);
+        return PlanRow{asked, std::move(p)};
+      });
     }
     for (std::size_t i = 0; i < next.size(); ++i) {
       const Candidate& candidate = found.nearest[next[i]];
@@ -217,6 +228,27 @@ Result<std::optional<Misfit>> predict_rows(Session& session, const PlanOptions& 
   return smallest;
 }
 
+/// The layout of `--layout-from`, set against the rows. Errors: as `predict`.
+Result<PlanRow> your_row(Session& session, const PlanOptions& options, PredictOptions yours, const Plan& plan) {
+  const PlanRow& best = plan.rows.front();
+  if (yours.precision.empty()) yours.precision = best.options.precision;
+  auto prediction = predict(session, yours);
+  if (!prediction) return tl::make_unexpected(prediction.error());
+  PlanRow row{std::move(yours), std::move(*prediction)};
+  if (options.terms) put_on_terms(row.prediction, *options.terms);
+  if (options.tokens) {
+    auto run = estimate_run(session, row.options, row.prediction, *options.tokens);
+    if (!run) return tl::make_unexpected(run.error());
+    if (options.terms) add_power(*run, row.prediction, *options.terms);
+    row.run = std::move(*run);
+  }
+  if (options.terms) power_into_hour(row.prediction, *options.terms);
+  row.front =
+      std::none_of(plan.rows.begin(), plan.rows.end(), [&](const PlanRow& o) { return beats(o.prediction, row.prediction); });
+  set_against(best, options, row);
+  return row;
+}
+
 /// The best rows of one machine and number of GPUs.
 Result<Plan> plan_job(Session& session, const PlanOptions& options, const PredictOptions& job, bool several,
                       const Found* joined) {
@@ -241,15 +273,49 @@ Result<Plan> plan_job(Session& session, const PlanOptions& options, const Predic
   rank(plan.rows, options);
   plan.rows.resize(std::min(plan.rows.size(), rows));
   if (const auto within = keep_limits(session, options, plan.rows); !within) return tl::make_unexpected(within.error());
+  if (options.terms)
+    for (PlanRow& row : plan.rows) power_into_hour(row.prediction, *options.terms);
   rank(plan.rows, options);
   return plan;
 }
+
+/// Machines or numbers of GPUs without a plan, those of one reason together.
+class Failures {
+ public:
+  void add(const PredictOptions& job, const std::string& why) {
+    const auto same =
+        std::find_if(all_.begin(), all_.end(), [&](const Failure& f) { return f.hardware == job.hardware && f.why == why; });
+    Failure& failure = same == all_.end() ? all_.emplace_back(Failure{job.hardware, why, {}}) : *same;
+    if (job.gpus) failure.gpus.push_back(*job.gpus);
+  }
+  [[nodiscard]] std::vector<std::string> texts() const {
+    std::vector<std::string> texts;
+    for (const Failure& f : all_)
+      texts.push_back(f.gpus.empty() ? fmt::format("{}: {}", f.hardware, f.why)
+                                     : fmt::format("{} GPUs of {}: {}", fmt::join(f.gpus, ", "), f.hardware, f.why));
+    return texts;
+  }
+
+ private:
+  struct Failure {
+    std::string hardware, why;
+    std::vector<int> gpus;
+  };
+  std::vector<Failure> all_;
+};
 
 }  // namespace
 
 double advantage(const Prediction& prediction, const Prediction& over, Objective objective) {
   const auto own = figure(prediction, objective), other = figure(over, objective);
   return own && other ? 1.0 - *own / *other : 0.0;
+}
+
+bool paid_unlike(const std::vector<PlanRow>& rows) {
+  const auto is = [&](PaidBy by) {
+    return std::any_of(rows.begin(), rows.end(), [&](const PlanRow& row) { return paid_by(row.prediction) == by; });
+  };
+  return is(PaidBy::purchase) && is(PaidBy::rent);
 }
 
 std::string predict_command(const PredictOptions& options) {
@@ -296,19 +362,20 @@ Result<Plan> make_plan(Session& session, const PlanOptions& asked, const PlanPar
   auto jobs = plan_jobs(session, asked, all.notices);
   if (!jobs) return tl::make_unexpected(jobs.error());
   const PlanOptions& options = jobs->options;
-  Errors errors;
+  all.terms = options.terms;
+  Failures failures;
   all.several = jobs->all.size() > 1;
   for (std::size_t i = 0; i < jobs->all.size(); ++i) {
     const PredictOptions& job = jobs->all[i];
-    if (options.stop != nullptr && options.stop->load() && !all.rows.empty()) {
+    if (options.stop != nullptr && options.stop->load() && i > 0) {
       all.interrupted = true;
-      break;
+      failures.add(job, "not planned, since interrupted");
+      continue;
     }
     auto one = plan_job(session, options, job, all.several, joined != nullptr ? &joined->jobs[i] : nullptr);
     if (!one) {
       if (!all.several) return one;
-      all.problems.push_back(fmt::format("{} GPUs of {}: {}", job.gpus.value_or(0), job.hardware, one.error().front().message));
-      errors.push_back({all.problems.back()});
+      failures.add(job, one.error().front().message);
       continue;
     }
     all.counts += one->counts;
@@ -317,9 +384,20 @@ Result<Plan> make_plan(Session& session, const PlanOptions& asked, const PlanPar
     all.notices.insert(all.notices.end(), one->notices.begin(), one->notices.end());
     std::move(one->rows.begin(), one->rows.end(), std::back_inserter(all.rows));
   }
-  if (all.rows.empty()) return tl::make_unexpected(errors);
+  const std::vector<std::string> failed = failures.texts();
+  if (all.rows.empty()) {
+    Errors errors;
+    for (const std::string& text : failed) errors.push_back({text});
+    return tl::make_unexpected(errors);
+  }
+  all.problems.insert(all.problems.begin(), failed.begin(), failed.end());
   rank(all.rows, options);
   if (all.rows.size() > static_cast<std::size_t>(options.top)) all.rows.resize(static_cast<std::size_t>(options.top));
+  if (jobs->yours) {
+    auto yours = your_row(session, options, *jobs->yours, all);
+    if (!yours) return tl::make_unexpected(yours.error());
+    all.yours = std::move(*yours);
+  }
   return all;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct Plan {
   bool interrupted = false;             ///< before all layouts were tried
   std::vector<std::string> problems{};  ///< machines or numbers of GPUs that cannot train it, and why
   std::vector<std::string> notices{};   ///< what was taken in place of what was left out, or left out of what was given
+  std::optional<CostTerms> terms{};     ///< of bought machines; absent: those of `predict`
+  std::optional<PlanRow> yours{};       ///< the layout of `--layout-from`, whether or not it fits and keeps the limits
 };
 
 /// Searches all layouts of a job: tensor, context, expert and pipeline parallelism, virtual stages and schedule, micro-batch,
@@ -47,6 +50,9 @@ struct Plan {
 /// How much better one prediction is than another by an objective: 0.1 is 10 % less time, cost or energy; 0 where it is not
 /// known.
 [[nodiscard]] double advantage(const Prediction& prediction, const Prediction& over, Objective objective);
+
+/// Whether some rows are bought and others rented: prices and rents are no measure of each other.
+[[nodiscard]] bool paid_unlike(const std::vector<PlanRow>& rows);
 
 /// The command that predicts a row.
 [[nodiscard]] std::string predict_command(const PredictOptions& options);

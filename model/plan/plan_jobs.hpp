@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace tbdsim::plan {
 struct PlanJobs {
   PlanOptions options;  ///< without what was named twice
   std::vector<PredictOptions> all;
+  std::optional<PredictOptions> yours{};  ///< the layout of `--layout-from`
 };
 
 /// Reads the options of a plan. `notices` says what is left out. Errors: an axis, a change or a schedule that a plan does not

@@ -24,6 +24,7 @@ struct PlanOptions {
   Objective objective = Objective::time;
   std::optional<double> tokens{};           ///< of a run: its days, energy and cost are told, too
   RunLimits limits{};                       ///< of that run
+  std::optional<CostTerms> terms{};         ///< on which bought machines are paid for; cooling is that of runs
   bool by_run = false;                      ///< rank by the run's time with all interruptions, in place of the objective
   int top = 10;                             ///< rows
   std::size_t shard = 0, shards = 1;        ///< only this part of the layouts

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/configuration/what_if.hpp"
+#include "model/plan/plan_costs.hpp"
 #include "model/schedule/pipeline/schedule_kind.hpp"
 
 namespace tbdsim::plan {
@@ -52,16 +53,24 @@ std::vector<Replanned> replan(Session& session, const PlanOptions& options, cons
   const PlanRow& best = plan.rows.front();
   std::vector<Replanned> all;
   for (Change& change : changes(options, best.prediction)) {
-    if (options.stop != nullptr && options.stop->load()) break;
     change.options.top = 1;
     Replanned one{change.text, {}, 0.0, 0.0, {}};
+    if (options.stop != nullptr && options.stop->load()) {
+      one.problem = "not planned, since interrupted";
+      all.push_back(std::move(one));
+      continue;
+    }
     auto again = make_plan(session, change.options);
     if (again) {
       one.gain = advantage(again->rows.front().prediction, best.prediction, options.objective);
       PredictOptions same = best.options;
       same.set = change.options.job.set;
       if (!change.options.job.precision.empty()) same.precision = change.options.job.precision;
-      if (const auto as_was = predict(session, same)) one.unplanned = advantage(*as_was, best.prediction, options.objective);
+      if (auto as_was = predict(session, same)) {
+        if (plan.terms) put_on_terms(*as_was, *plan.terms);
+        one.unplanned = advantage(*as_was, best.prediction, options.objective);
+      }
+      if (again->interrupted) one.change += " (interrupted)";
       one.best.push_back(std::move(again->rows.front()));
     } else {
       one.problem = again.error().front().message;

@@ -57,10 +57,6 @@ int experts_of(const OpGraph& graph) {
   return 1;
 }
 
-bool has_attention(const OpGraph& graph) {
-  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
-}
-
 /// Numbers of parts of the network on each rank of a pipeline.
 std::vector<int> virtual_stages(ScheduleKind kind, int layers, int ranks, const std::optional<int>& kept) {
   const int fixed = pipeline::info(kind).chunks;
@@ -73,6 +69,10 @@ std::vector<int> virtual_stages(ScheduleKind kind, int layers, int ranks, const 
 }
 
 }  // namespace
+
+bool has_attention(const OpGraph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
+}
 
 /// Tries the layouts of one unit after the other, for one thread.
 class Search::Worker {

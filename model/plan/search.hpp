@@ -10,6 +10,9 @@
 
 namespace tbdsim::plan {
 
+/// Whether the network multiplies feature maps with each other.
+[[nodiscard]] bool has_attention(const OpGraph& graph);
+
 /// Which values each axis takes, and which of them go together.
 class Search {
  public:

@@ -19,15 +19,6 @@ constexpr const char* kAmdStack = "fsdp2-2.6-rocm-compile";
 constexpr double kNear = 1.1;
 constexpr std::size_t kMostRefined = 400;
 
-/// The job with no axis asked for.
-PredictOptions without_axes(PredictOptions job) {
-  job.tensor_parallel = job.context_parallel = job.expert_parallel = job.expert_tensor_parallel = job.pipeline_parallel =
-      job.virtual_stages = job.batch = job.accumulate = job.global_batch = std::nullopt;
-  job.first_stage_layers = job.last_stage_layers = std::nullopt;
-  job.sequence_parallel = job.schedule = job.stage_layers = "";
-  return job;
-}
-
 /// "KEY=A,B" as the assignments KEY=A and KEY=B. Errors: no key, or fewer than two values.
 Result<GridAxis> assignments(const std::string& text) {
   const std::size_t equals = std::min(text.find('='), text.size());
@@ -66,12 +57,24 @@ Precision usual_precision(const Device& device) {
   return device.peak.fp16_tensor ? Precision::fp16 : Precision::fp32;
 }
 
+/// The framework that large networks are divided with. Networks without attention are trained by PyTorch alone, of which the
+/// empty name is the newest.
+std::string usual_stack(Session& session, const PredictOptions& job, const Device& device, std::vector<std::string>& notices) {
+  if (const auto plain = configure(session, without_axes(job)); plain && !has_attention(plain->network_graph().graph)) {
+    notices.push_back(
+        fmt::format("planned with {}: {} has no attention, which the stacks of transformers are for; --stack names "
+                    "another",
+                    plain->stack.id, job.model));
+    return plain->stack.id;
+  }
+  return device.vendor == Vendor::amd ? kAmdStack : kStack;
+}
+
 Result<Variant> configured(Session& session, PredictOptions job, std::string text, std::vector<std::string>& notices) {
   if (!job.hardware.empty() && (job.stack.empty() || job.precision.empty())) {
     const auto system = session.system(job.hardware, 1);
     if (!*system) return tl::make_unexpected(system->error());
     const Device& device = (*system)->device;
-    if (job.stack.empty()) job.stack = device.vendor == Vendor::amd ? kAmdStack : kStack;
     if (job.precision.empty()) {
       const Precision usual = usual_precision(device);
       job.precision = name(usual);
@@ -80,6 +83,7 @@ Result<Variant> configured(Session& session, PredictOptions job, std::string tex
             fmt::format("planned in {}: {} has no bf16 tensor cores, which plan takes where --precision is left out",
                         job.precision, device.id));
     }
+    if (job.stack.empty()) job.stack = usual_stack(session, job, device, notices);
   }
   auto base = configure(session, without_axes(job));
   if (!base) return tl::make_unexpected(base.error());
@@ -90,7 +94,24 @@ Result<Variant> configured(Session& session, PredictOptions job, std::string tex
   return Variant{std::move(job), std::move(text), std::move(*base), std::move(*kernels)};
 }
 
+/// A schedule that is kept although the framework lacks it.
+void tell_foreign_schedule(const Variant& variant, std::vector<std::string>& notices) {
+  const std::string& known = variant.base.stack.parallel.pipeline.schedules;
+  const std::string& kept = variant.job.schedule;
+  if (kept.empty() || known.empty() || fmt::format(" {} ", known).find(fmt::format(" {} ", kept)) != std::string::npos) return;
+  notices.push_back(
+      fmt::format("schedule {}: {} has {} alone; it is searched since you keep it", kept, variant.base.stack.id, known));
+}
+
 }  // namespace
+
+PredictOptions without_axes(PredictOptions job) {
+  job.tensor_parallel = job.context_parallel = job.expert_parallel = job.expert_tensor_parallel = job.pipeline_parallel =
+      job.virtual_stages = job.batch = job.accumulate = job.global_batch = std::nullopt;
+  job.first_stage_layers = job.last_stage_layers = std::nullopt;
+  job.sequence_parallel = job.schedule = job.stage_layers = "";
+  return job;
+}
 
 Result<Variants> Variants::make(Session& session, const PredictOptions& job, const PlanOptions& options,
                                 std::vector<std::string>& problems, std::vector<std::string>& notices) {
@@ -115,6 +136,7 @@ Result<Variants> Variants::make(Session& session, const PredictOptions& job, con
     }
     all.variants_.push_back(std::make_unique<const Variant>(std::move(*made)));
     const Variant& kept = *all.variants_.back();
+    tell_foreign_schedule(kept, notices);
     all.searches_.push_back(std::make_unique<const Search>(kept.base, kept.job, kept.kernels, options.every_schedule));
   }
   // One of several machines may lack what others have.

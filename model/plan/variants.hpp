@@ -16,6 +16,9 @@ struct Variant {
   DrawnKernels kernels;
 };
 
+/// The job with no axis asked for.
+[[nodiscard]] PredictOptions without_axes(PredictOptions job);
+
 /// The variants of a job with a search for each.
 class Variants {
  public:

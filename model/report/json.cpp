@@ -8,6 +8,7 @@
 #include "model/report/plan_report.hpp"
 #include "model/study/batch_knee.hpp"
 #include "model/study/compare_front.hpp"
+#include "model/study/payment.hpp"
 
 namespace tbdsim {
 namespace json {
@@ -370,6 +371,19 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
   return json;
 }
 
+Json plan_row(const plan::PlanRow& row) {
+  Json one = prediction(row.prediction, {});
+  one["behind"] = row.behind;
+  one["apart"] = row.apart;
+  one["front"] = row.front;
+  one["cost"]["paid_by"] = or_null(std::string(name(paid_by(row.prediction))));
+  if (row.run) one["run"] = run(*row.run);
+  one["command"] = plan::predict_command(row.options);
+  if (!row.variant.empty()) one["tried"] = row.variant;
+  one["folded"] = {{"virtual_stages", row.folded.virtual_stages}, {"behind", row.folded.behind}};
+  return one;
+}
+
 }  // namespace
 
 std::string predict_json(const Prediction& p, const PredictParts& parts) { return text(prediction(p, parts)); }
@@ -383,17 +397,9 @@ std::string plan_json(const plan::Plan& plan, Objective objective, const std::ve
                     {"refined", plan.counts.refined},
                     {"predicted", plan.counts.predicted}};
   json["rows"] = Json::array();
-  for (const plan::PlanRow& row : plan.rows) {
-    Json one = prediction(row.prediction, {});
-    one["behind"] = row.behind;
-    one["apart"] = row.apart;
-    one["front"] = row.front;
-    if (row.run) one["run"] = run(*row.run);
-    one["command"] = plan::predict_command(row.options);
-    if (!row.variant.empty()) one["tried"] = row.variant;
-    one["folded"] = {{"virtual_stages", row.folded.virtual_stages}, {"behind", row.folded.behind}};
-    json["rows"].push_back(std::move(one));
-  }
+  for (const plan::PlanRow& row : plan.rows) json["rows"].push_back(plan_row(row));
+  if (plan.yours) json["yours"] = plan_row(*plan.yours);
+  if (plan.terms) json["terms"] = json::cost_terms(*plan.terms);
   json["problems"] = plan.problems;
   json["notices"] = plan.notices;
   for (const plan::Replanned& one : again) {

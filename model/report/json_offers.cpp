@@ -3,14 +3,19 @@
 
 namespace tbdsim::json {
 
+Json cost_terms(const CostTerms& terms) {
+  constexpr double kJoulesOfKilowattHour = 3.6e6;
+  return {{"years", terms.years},
+          {"duty", terms.duty},
+          {"usd_per_kwh", terms.power_price ? Json(terms.power_price->base() * kJoulesOfKilowattHour) : Json(nullptr)},
+          {"cooling", terms.cooling}};
+}
+
 void add_offers(const Comparison& comparison, const CostTerms& terms, Json& json) {
-  constexpr double kJoulesOfKilowattHour = 3.6e6, kMillion = 1e6;
-  json["terms"] = {{"years", terms.years},
-                   {"duty", terms.duty},
-                   {"usd_per_kwh", terms.power_price ? Json(terms.power_price->base() * kJoulesOfKilowattHour) : Json(nullptr)},
-                   {"cooling", terms.cooling},
-                   {"budget_usd", or_null(terms.budget)},
-                   {"objective", name(terms.objective)}};
+  constexpr double kMillion = 1e6;
+  json["terms"] = cost_terms(terms);
+  json["terms"]["budget_usd"] = or_null(terms.budget);
+  json["terms"]["objective"] = name(terms.objective);
   json["offers"] = Json::array();
   for (const Offer& offer : rank_offers(comparison, terms))
     json["offers"].push_back({{"rank", offer.rank ? Json(*offer.rank) : Json(nullptr)},

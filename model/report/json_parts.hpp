@@ -69,6 +69,8 @@ Json run(const RunEstimate& run);
 /// The objects `config.layout` and `communication` of a step that is simulated layer by layer.
 Json layout(const Prediction& prediction);
 Json communication(const Prediction& prediction);
+/// On what terms bought machines are paid for.
+Json cost_terms(const CostTerms& terms);
 /// Adds the terms that all offers of a comparison share, and what each candidate costs on them, best first.
 void add_offers(const Comparison& comparison, const CostTerms& terms, Json& json);
 /// Adds the measured speed and the causes that would explain it, most likely first.

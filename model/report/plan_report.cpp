@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "model/report/csv.hpp"
 #include "model/report/run_report.hpp"
 #include "model/report/text_table.hpp"
+#include "model/study/payment.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
@@ -14,6 +18,8 @@ namespace {
 
 using plan::Plan;
 using plan::PlanRow;
+
+constexpr Seconds kDay{86400.0};
 
 Bytes fullest(const Prediction& p) {
   Bytes most(0.0);
@@ -36,6 +42,8 @@ std::string folded_text(const plan::Folded& folded) {
 std::string layout_text(const Prediction& p) {
   std::string text = to_text(p.division.layout);
   if (text.empty()) text = "one GPU";
+  const Layout& layout = p.division.layout;
+  if (layout.expert > 1 && layout.tensor > 1) text += fmt::format(", expert tensor {}", layout.expert_tensor);
   if (!p.division.schedule.empty()) text += ", " + p.division.schedule;
   if (p.division.layout.virtual_stages > 1) text += fmt::format(" {} parts", p.division.layout.virtual_stages);
   if (p.division.zero > 0) text += fmt::format(", zero {}", p.division.zero);
@@ -61,6 +69,19 @@ std::string job_text(const Plan& plan) {
   return text + "\n";
 }
 
+/// The rows, and after them the layout of `--layout-from`, with what stands before each.
+std::vector<std::pair<std::string, const PlanRow*>> labelled(const Plan& plan) {
+  std::vector<std::pair<std::string, const PlanRow*>> rows;
+  for (const PlanRow& row : plan.rows) rows.emplace_back(std::to_string(rows.size() + 1), &row);
+  if (plan.yours) rows.emplace_back("yours", &*plan.yours);
+  return rows;
+}
+
+std::string paid_text(const Prediction& p) {
+  const PaidBy by = paid_by(p);
+  return by == PaidBy::nothing ? "-" : by == PaidBy::purchase ? "bought" : "rented";
+}
+
 std::string number_table(const Plan& plan, Objective objective) {
   const Prediction& best = plan.rows.front().prediction;
   const std::string unit = (best.samples.part.empty() ? best.samples.unit : best.samples.part) + "s/s each";
@@ -73,23 +94,26 @@ std::string number_table(const Plan& plan, Objective objective) {
                                  {"MFU", Align::right},
                                  {"memory", Align::right},
                                  {"free", Align::right}});
-  if (objective == Objective::cost) columns.push_back({"USD/million", Align::right});
+  if (objective == Objective::cost) columns.push_back({"USD/M " + best.samples.unit + "s", Align::right});
+  if (objective == Objective::cost) columns.push_back({"paid"});
   if (objective == Objective::energy) columns.push_back({"J/sample", Align::right});
   columns.insert(columns.end(), {{"behind", Align::right}, {""}});
   TextTable table(std::move(columns));
-  for (std::size_t i = 0; i < plan.rows.size(); ++i) {
-    const PlanRow& row = plan.rows[i];
+  for (const auto& [label, at] : labelled(plan)) {
+    const PlanRow& row = *at;
     const Prediction& p = row.prediction;
-    std::vector<std::string> cells{std::to_string(i + 1)};
+    std::vector<std::string> cells{label};
     if (plan.several) cells.push_back(std::to_string(p.job.gpus));
     if (plan.several) cells.push_back(p.job.hardware);
     const Bytes peak = fullest(p);
     cells.insert(cells.end(),
                  {format(p.step_time.value), fmt::format("{} - {}", format(p.step_time.low), format(p.step_time.high)),
-                  number_text(rate_per_gpu(p)), percent_text(p.utilization.mfu), format(peak), format(p.memory.capacity - peak)});
+                  number_text(rate_per_gpu(p)), percent_text(p.utilization.mfu), format(peak),
+                  p.memory.fits ? format(p.memory.capacity - peak) : "too big"});
     if (objective == Objective::cost) cells.push_back(p.cost.million_samples ? number_text(p.cost.million_samples->base()) : "-");
+    if (objective == Objective::cost) cells.push_back(paid_text(p));
     if (objective == Objective::energy) cells.push_back(p.cost.sample_energy ? number_text(p.cost.sample_energy->base()) : "-");
-    cells.push_back(i == 0 ? "best" : signed_percent_text(row.behind));
+    cells.push_back(&row == &plan.rows.front() ? "best" : signed_percent_text(row.behind));
     cells.push_back(fmt::format("{}{}", row.apart ? "" : "?", plan.several && row.front ? "*" : ""));
     table.add(std::move(cells));
   }
@@ -98,10 +122,10 @@ std::string number_table(const Plan& plan, Objective objective) {
 
 std::string layout_table(const Plan& plan) {
   TextTable table({{"", Align::right}, {"layout; micro-batches x samples"}, {"limit"}});
-  for (std::size_t i = 0; i < plan.rows.size(); ++i) {
-    const Prediction& p = plan.rows[i].prediction;
-    const std::string variant = plan.rows[i].variant.empty() ? "" : "; " + plan.rows[i].variant;
-    table.add({std::to_string(i + 1), layout_text(p) + variant + folded_text(plan.rows[i].folded),
+  for (const auto& [label, row] : labelled(plan)) {
+    const Prediction& p = row->prediction;
+    const std::string variant = row->variant.empty() ? "" : "; " + row->variant;
+    table.add({label, layout_text(p) + variant + folded_text(row->folded),
                fmt::format("{} {}", name(p.limit.resource), percent_text(p.limit.share))});
   }
   return "\n" + table.text();
@@ -116,14 +140,41 @@ std::string run_table(const Plan& plan) {
                    {"power", Align::right},
                    {"energy", Align::right},
                    {"cost", Align::right},
+                   {"paid"},
                    {"spare nodes", Align::right}});
-  for (std::size_t i = 0; i < plan.rows.size(); ++i) {
-    const RunEstimate& run = *plan.rows[i].run;
-    table.add({std::to_string(i + 1), format(run.elapsed.value), percent_text(run.goodput.share),
-               run.power ? format(*run.power) : "-", run.energy ? format(*run.energy) : "-", run.cost ? format(*run.cost) : "-",
+  for (const auto& [label, row] : labelled(plan)) {
+    const RunEstimate& run = *row->run;
+    table.add({label, format(run.elapsed.value), percent_text(run.goodput.share), run.power ? format(*run.power) : "-",
+               run.energy ? format(*run.energy) : "-", run.cost ? format(*run.cost) : "-", paid_text(row->prediction),
                std::to_string(run.spares)});
   }
   return "\n" + table.text() + run_text(*plan.rows.front().run);
+}
+
+/// What each machine is paid by, with date and source, and what follows of unlike payments.
+std::string price_lines(const Plan& plan, Objective objective) {
+  if (objective != Objective::cost && !plan.rows.front().run && !plan.several) return "";
+  std::set<std::tuple<std::string, std::string, std::string>> told;  // machine, how it is paid, source
+  std::string text = "\nCosts are of\n";
+  for (const auto& [label, row] : labelled(plan)) {
+    const Prediction& p = row->prediction;
+    const PriceBasis& price = p.cost.price;
+    if (!told.emplace(p.job.hardware, paid_text(p), price.source).second) continue;
+    text += "  " +
+            wrapped(!p.cost.hour
+                        ? fmt::format("{}: no price is known (--set hw.price='9000 USD' or hw.rent='3 USD/h')", p.job.hardware)
+                        : fmt::format("{}: {}, {}{} [{}]", p.job.hardware, paid_text(p), price.text,
+                                      price.note.empty() ? "" : " (" + price.note + ")", price.source),
+                    kTextWidth, 4) +
+            "\n";
+  }
+  if (plan::paid_unlike(plan.rows))
+    text += paragraph(
+        "Some rows are bought, which is paid over years of use, others rented: their costs are no measure of each other. An "
+        "order "
+        "by cost compares only rows that are paid alike.",
+        2);
+  return text;
 }
 
 std::string again_table(const std::vector<plan::Replanned>& again) {
@@ -142,7 +193,8 @@ std::string again_table(const std::vector<plan::Replanned>& again) {
 }  // namespace
 
 std::string plan_table(const Plan& plan, Objective objective, const std::vector<plan::Replanned>& again) {
-  std::string text = job_text(plan) + number_table(plan, objective) + layout_table(plan) + run_table(plan) + "\n";
+  std::string text =
+      job_text(plan) + number_table(plan, objective) + layout_table(plan) + run_table(plan) + price_lines(plan, objective) + "\n";
   const auto alike = std::count_if(plan.rows.begin(), plan.rows.end(), [](const PlanRow& row) { return !row.apart; });
   if (alike > 0)
     text +=
@@ -150,8 +202,8 @@ std::string plan_table(const Plan& plan, Objective objective, const std::vector<
   if (plan.several) text += "* nothing here is better in time, cost and energy together.\n";
   for (const std::string& problem : plan.problems) text += paragraph(problem, 2);
   text += "Each row in full:\n";
-  for (std::size_t i = 0; i < plan.rows.size(); ++i)
-    text += wrapped(fmt::format("{:>2}  {}", i + 1, plan::predict_command(plan.rows[i].options)), kTextWidth, 4) + "\n";
+  for (const auto& [label, row] : labelled(plan))
+    text += wrapped(fmt::format("{:>2}  {}", label, plan::predict_command(row->options)), kTextWidth, 4) + "\n";
   return text + again_table(again);
 }
 
@@ -188,12 +240,21 @@ std::string plan_csv(const Plan& plan) {
                               "recompute",
                               "command",
                               "tried",
-                              "other_virtual_stages"});
+                              "other_virtual_stages",
+                              "expert_tensor",
+                              "paid_by",
+                              "run_days",
+                              "run_goodput",
+                              "run_power_w",
+                              "run_energy_j",
+                              "run_cost_usd",
+                              "run_spare_nodes"});
   const auto exact = [](const auto& value) { return value ? fmt::format("{}", value->base()) : std::string(); };
-  for (std::size_t i = 0; i < plan.rows.size(); ++i) {
-    const PlanRow& row = plan.rows[i];
+  for (const auto& [label, at] : labelled(plan)) {
+    const PlanRow& row = *at;
     const Prediction& p = row.prediction;
-    all += csv_line({std::to_string(i + 1),
+    const auto of_run = [&](const auto& value) { return row.run ? fmt::format("{}", value(*row.run)) : std::string(); };
+    all += csv_line({label,
                      p.job.hardware,
                      std::to_string(p.job.gpus),
                      fmt::format("{}", p.step_time.value.base()),
@@ -224,7 +285,15 @@ std::string plan_csv(const Plan& plan) {
                      p.division.recompute,
                      plan::predict_command(row.options),
                      row.variant,
-                     fmt::format("{}", fmt::join(row.folded.virtual_stages, " "))});
+                     fmt::format("{}", fmt::join(row.folded.virtual_stages, " ")),
+                     std::to_string(p.division.layout.expert_tensor),
+                     std::string(name(paid_by(p))),
+                     of_run([](const RunEstimate& r) { return r.elapsed.value / kDay; }),
+                     of_run([](const RunEstimate& r) { return r.goodput.share; }),
+                     row.run ? exact(row.run->power) : "",
+                     row.run ? exact(row.run->energy) : "",
+                     row.run ? exact(row.run->cost) : "",
+                     of_run([](const RunEstimate& r) { return r.spares; })});
   }
   return all;
 }

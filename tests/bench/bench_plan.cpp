@@ -68,12 +68,30 @@ void searches(Report& report, Session& session) {
     job.global_batch = samples;
     const auto kernels = plan::DrawnKernels::make(*base);
     const plan::Search search(*base, job, *kernels, true);
-    const auto tried = static_cast<double>(search.run(0, 1, 100, nullptr).counts.tried);
+    const auto tried = static_cast<double>(search.run(0, 1, 100, nullptr, nullptr).counts.tried);
     report.rate(fmt::format("{}, {:.0f} layouts", name, tried), tried, "layouts", goal, 3,
-                [&] { keep(search.run(0, 1, 100, nullptr).counts.tried); });
+                [&] { keep(search.run(0, 1, 100, nullptr, nullptr).counts.tried); });
   };
   for (const int gpus : {64, 512}) run(gpus, 1536, 20'000);
   run(512, 110'880, 100'000);
+}
+
+/// Experts are divided in many more ways than dense layers.
+void expert_search(Report& report, Session& session) {
+  const std::string name = "plan: DeepSeek-V3 on 16,384 GPUs";
+  if (!report.wanted(name)) return;
+  plan::PlanOptions options;
+  options.job.hardware = "dgx-h100";
+  options.job.model = "deepseek-v3";
+  options.job.gpus = 16'384;
+  options.job.seq_len = 4096;
+  options.job.global_batch = 15'360;
+  std::vector<std::string> problems, notices;
+  const auto variants = plan::Variants::make(session, options.job, options, problems, notices);
+  const auto start = std::chrono::steady_clock::now();
+  const auto tried = variants->search(options, 600).counts.tried;
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  report.ratio(fmt::format("{}, {} layouts (s)", name, tried), elapsed.count(), 5.0);
 }
 
 /// One layout whose layers are known: as most of a large space are.
@@ -116,6 +134,7 @@ void bench_plan(Report& report) {
   const auto session = open_session({TBDSIM_SOURCE_DIR});
   searches(report, *session);
   large_search(report, *session);
+  expert_search(report, *session);
   evaluations(report, *session);
 }
 

@@ -275,3 +275,17 @@ TEST_CASE("an assignment that leaves nothing of an earlier one contradicts it") 
   CHECK(both("cpu-2x", "host-2x").empty());
   CHECK(both("amp", "nvlink-2x").empty());
 }
+
+TEST_CASE("a bare number may stand for a share that the file writes in percent") {
+  const std::vector<DocumentRecord> documents{
+      document("operations", {{"sustained[0].share", "", "76 %", true}, {"restart.time", "", "12 min", true}}, {"restart"})};
+  const auto literal = [&](const std::string& set) {
+    const auto resolved = resolve_values({set}, documents, {});
+    REQUIRE(resolved.changes.size() == 1);
+    return resolved.changes.front().literal;
+  };
+  CHECK(literal("operations.sustained[0].share=0.9") == "0.9");
+  CHECK(literal("operations.sustained[0].share=80 %") == "\"80 %\"");
+  CHECK(literal("operations.sustained[0].share=0.5x") == "\"38 %\"");
+  CHECK(literal("operations.restart.time=9") == "\"9\"");
+}

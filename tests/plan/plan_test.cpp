@@ -1,10 +1,13 @@
 // The search against all layouts tried one by one, and what it refuses.
 #include "model/plan/plan.hpp"
 
+#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <fstream>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -310,4 +313,130 @@ TEST_CASE("a board without bf16 is planned in fp16 or fp32, which the plan says"
     CHECK(found->rows.front().options.precision == precision);
     CHECK(found->notices.empty() != said);
   }
+}
+
+TEST_CASE("networks without attention are planned with the newest PyTorch, which the plan says", "[plan]") {
+  plan::PlanOptions options;
+  options.job.hardware = "dgx-a100-80gb";
+  options.job.model = "resnet50";
+  options.job.gpus = 8;
+  options.job.global_batch = 256;
+  options.keep = {"pipeline-parallel=1", "batch=32"};
+  const auto found = plan::make_plan(session(), options);
+  REQUIRE(found);
+  CHECK(found->rows.front().options.stack.starts_with("pytorch-2."));
+  REQUIRE(found->notices.size() == 1);
+  CHECK(found->notices.front() ==
+        "planned with " + found->rows.front().options.stack +
+            ": resnet50 has no attention, which the stacks of transformers are for; --stack names another");
+}
+
+TEST_CASE("names of several machines and limits are checked before the search", "[plan]") {
+  plan::PlanOptions options = small_job();
+  options.hardware = {"dgx-a100-80gb", "dgx-h10"};
+  CHECK(refusal(options) == "no system or GPU called \"dgx-h10\", did you mean \"dgx-h100\"?\n");
+  options = small_job();
+  options.tokens = 1e9;
+  options.limits.budget = Usd(0.0);
+  options.limits.deadline = Seconds(-1.0);
+  CHECK(refusal(options) == "--deadline: expected a time above 0, got -1 s\n--budget: expected an amount above 0, got 0 USD\n");
+}
+
+TEST_CASE("a budget that pays for no node is said once for all numbers of GPUs", "[plan]") {
+  plan::PlanOptions options = small_job();
+  options.gpus = {8, 16};
+  options.tokens = 1e9;
+  options.limits.budget = Usd(5.0);
+  CHECK(refusal(options) == "8, 16 GPUs of dgx-a100-80gb: --budget 5 USD: does not pay for one node for one hour (7.57 USD)\n");
+}
+
+TEST_CASE("a schedule that the framework lacks is searched where it is kept, and the plan says so", "[plan]") {
+  plan::PlanOptions options = small_job();
+  options.keep = {"pipeline-parallel=4", "schedule=zb-h1", "recompute=layer", "batch=2", "zero=0"};
+  const auto found = plan::make_plan(session(), options);
+  REQUIRE(found);
+  CHECK(found->notices == std::vector<std::string>{"schedule zb-h1: megatron-core-0.8 has 1f1b interleaved alone; it is searched "
+                                                   "since you keep it"});
+}
+
+TEST_CASE("bought machines are paid for on the terms that are asked for, rented ones as they are", "[plan]") {
+  plan::PlanOptions options = small_job();
+  options.hardware = {"dgx-h100", "aws-p5.48xlarge"};
+  options.gpus = {16};
+  options.objective = Objective::cost;
+  options.tokens = 1e10;
+  const auto usual = plan::make_plan(session(), options);
+  REQUIRE(usual);
+  options.terms = CostTerms{};
+  options.terms->years = 6.0;
+  options.terms->duty = 0.25;
+  const auto idle = plan::make_plan(session(), options);
+  REQUIRE(idle);
+  const auto of = [](const plan::Plan& plan, const std::string& hardware) -> const plan::PlanRow& {
+    return plan.rows[plan.rows[0].prediction.job.hardware == hardware ? 0 : 1];
+  };
+  const plan::PlanRow &own = of(*idle, "dgx-h100"), &before = of(*usual, "dgx-h100");
+  // Twice the years at a quarter of the use: half the hours.
+  CHECK_THAT(*own.prediction.cost.hour / *before.prediction.cost.hour, WithinRel(2.0, 1e-12));
+  CHECK_THAT(*own.run->cost / *before.run->cost, WithinRel(2.0, 1e-12));
+  CHECK(*of(*idle, "aws-p5.48xlarge").run->cost == *of(*usual, "aws-p5.48xlarge").run->cost);
+  options.terms->power_price = Usd(0.2) / Joules(3.6e6);
+  const auto powered = plan::make_plan(session(), options);
+  REQUIRE(powered);
+  const plan::PlanRow& lit = of(*powered, "dgx-h100");
+  CHECK_THAT((*lit.run->cost - *own.run->cost) / (*own.run->energy * *options.terms->power_price), WithinRel(1.0, 1e-9));
+  CHECK_THAT(*lit.prediction.cost.hour / 3600.0 / lit.prediction.throughput.value * 1e6 / *lit.prediction.cost.million_samples,
+             WithinRel(1.0, 1e-9));
+  // Neither beats the other by cost, since one is bought and one rented.
+  CHECK(plan::paid_unlike(usual->rows));
+  const std::string text = plan_table(*powered, Objective::cost);
+  CHECK(text.find("USD/M sequences") != std::string::npos);
+  CHECK(text.find("Some rows are bought") != std::string::npos);
+  CHECK(text.find("dgx-h100: bought, ") != std::string::npos);
+  CHECK(text.find("aws-p5.48xlarge: rented, ") != std::string::npos);
+}
+
+TEST_CASE("the layout of a file stands beside the rows, and its settings are the job's", "[plan]") {
+  plan::PlanOptions options = small_job();
+  options.job.stack = "";
+  options.job.precision = "";
+  options.job.global_batch.reset();
+  options.job.gpus = 16;
+  const std::string file = "yours-of-plan.txt";
+  std::ofstream(file) << "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 2 --micro-batch-size 1 "
+                         "--global-batch-size 64 --bf16 --recompute-granularity full --recompute-method uniform\n";
+  options.job.layout_from = file;
+  const auto found = plan::make_plan(session(), options);
+  std::remove(file.c_str());
+  INFO((found ? "" : to_text(found.error())));
+  REQUIRE(found);
+  REQUIRE(found->yours);
+  CHECK(found->yours->prediction.division.layout.tensor == 8);
+  CHECK(found->yours->prediction.division.recompute == "layer");
+  CHECK(found->yours->behind > 0.0);
+  CHECK(found->rows.front().options.global_batch == 64);
+  CHECK(found->rows.front().options.stack == found->yours->options.stack);
+  CHECK(found->rows.front().options.precision == "bf16");
+  // What it gives up is what both predictions say.
+  CHECK_THAT(found->yours->prediction.step_time.value / found->rows.front().prediction.step_time.value,
+             WithinRel(1.0 + found->yours->behind, 1e-9));
+  CHECK(plan_csv(*found).find("\nyours,") != std::string::npos);
+  options.gpus = {16, 32};
+  CHECK(refusal(options) ==
+        "--layout-from: a layout is of one machine and one number of GPUs: leave one of --hw and one of --gpus\n");
+}
+
+TEST_CASE("rows of a run are whole in CSV", "[plan]") {
+  plan::PlanOptions options = small_job();
+  options.tokens = 1e10;
+  options.top = 1;
+  const auto found = plan::make_plan(session(), options);
+  REQUIRE(found);
+  const std::string csv = plan_csv(*found);
+  CHECK(csv.find(",expert_tensor,paid_by,run_days,run_goodput,run_power_w,run_energy_j,run_cost_usd,run_spare_nodes\n") !=
+        std::string::npos);
+  CHECK(csv.find(fmt::format(",{},{},{},{},{},{}\n", found->rows[0].run->elapsed.value.base() / 86400.0,
+                             found->rows[0].run->goodput.share, found->rows[0].run->power->base(),
+                             found->rows[0].run->energy->base(), found->rows[0].run->cost->base(), found->rows[0].run->spares)) !=
+        std::string::npos);
 }

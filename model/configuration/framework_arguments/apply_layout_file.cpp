@@ -246,10 +246,14 @@ class Filler {
 
 }  // namespace
 
+Result<FilledOptions> fill_from(Session& session, const LayoutFile& file, const PredictOptions& options) {
+  return Filler(session, file, options).fill();
+}
+
 Result<FilledOptions> fill_from_layout_file(Session& session, const PredictOptions& options) {
   const auto file = session.layout_file(options.layout_from);
   if (!*file) return tl::make_unexpected(file->error());
-  return Filler(session, **file, options).fill();
+  return fill_from(session, **file, options);
 }
 
 }  // namespace tbdsim

@@ -22,4 +22,7 @@ struct FilledOptions {
 /// `--unmodelled allow`; GPUs that do not hold the copies of the network that the file asks for.
 [[nodiscard]] Result<FilledOptions> fill_from_layout_file(Session& session, const PredictOptions& options);
 
+/// The same of a file that has been read.
+[[nodiscard]] Result<FilledOptions> fill_from(Session& session, const LayoutFile& file, const PredictOptions& options);
+
 }  // namespace tbdsim
