@@ -127,6 +127,10 @@ constexpr GlossaryEntry kGlossary[] = {
     {"nvidia-smi", "Peak of a GPU's memory as that tool shows it: reserved memory, context and buffers of libraries."},
     {"NVn, PIX, PHB, SYS, X", "How two GPUs are joined: n NVLinks, one PCIe switch, one CPU, across CPUs, the same GPU."},
     {"of step", "Share of the step."},
+    {"offload",
+     "What the host keeps: fp32 weights and optimiser states, or activations. As a stage: the GPU waits for copies to and from "
+     "the "
+     "host, or for its update."},
     {"operations.", "What is assumed of a run beyond its step, by key; `--set operations.KEY=VALUE` changes it."},
     {"optimiser state, state", "Arrays that the optimiser keeps for each weight, such as a momentum."},
     {"Outlay", "Energy, carbon dioxide and price of a run, all nodes and the building included."},

@@ -7,6 +7,7 @@
 #include "model/memory/blob_plan.hpp"
 #include "model/memory/event_profile.hpp"
 #include "model/memory/mxnet_graph.hpp"
+#include "model/memory/offloaded_activations.hpp"
 #include "model/memory/replay.hpp"
 #include "model/stack/local_store.hpp"
 #include "model/workload/layer_classes.hpp"
@@ -24,22 +25,33 @@ struct Persistent {
   std::vector<Bytes> weights, gradients, exchanged;
   Bytes input;
   bool beyond_local_store = false;  ///< one array is
+  Bytes host;                       ///< of arrays on the host
 };
 
 /// Autocast keeps gradients as wide as the weights they belong to.
-Bytes gradient_share(const FootprintOptions& options) { return options.gradient_element() * shard(options, 2); }
+Bytes gradient_share(const FootprintOptions& options) {
+  return options.device_weights() * options.gradient_element() * shard(options, 2);
+}
+
+/// On the host each parameter has fp32 weights, states and a gradient.
+Bytes host_share(const FootprintOptions& options) {
+  const double arrays = 2.0 + options.optimizer_states * (options.update_element() / kSingle);
+  return options.host_states * arrays * kSingle * shard(options, 1);
+}
 
 Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const FootprintOptions& options) {
   Persistent result;
   // Master weights are sharded with the optimiser's states; those of autocast are the only ones.
   const Bytes master = options.master_weights ? kSingle * shard(options, options.autocast ? 3 : 1) : Bytes(0.0);
   const bool copies = options.autocast || (options.casts_shards && options.master_weights && options.zero >= 3);
-  const Bytes weight = copies ? master : options.element * shard(options, 3) + master;
+  const Bytes weight = copies ? options.device_weights() * master
+                              : options.device_weights() * options.element * shard(options, 3) + options.device_states() * master;
   const Bytes gradient = gradient_share(options);
   for (const Parameter& parameter : graph.parameters) {
     const auto count = static_cast<double>(elements(parameter.shape));
     result.weights.push_back(count * weight);
     result.gradients.push_back(count * gradient);
+    result.host += count * host_share(options);
     result.exchanged.push_back(count * options.gradient_element());
     result.beyond_local_store = result.beyond_local_store || elements(parameter.shape) > kLocalStoreUpdates;
   }
@@ -123,7 +135,7 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
   const Bytes shares = own_pool ? std::max(sum(arrays.gradients) - common[MemoryPart::gradients], Bytes(0.0)) : Bytes(0.0);
   std::vector<RankMemory> ranks;
   for (RankBuffers buffers : rank_buffers(stack, exchange_memory(options, arrays))) {
-    buffers.optimizer_state *= shard(options, 1);
+    buffers.optimizer_state *= options.device_states() * shard(options, 1);
     const Bytes extra = buffers.optimizer_state + buffers.exchange;
     RankMemory rank;
     rank.parts = common;
@@ -138,6 +150,8 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
     rank.parts[MemoryPart::slack] = rank.reserved - least - extra;
     rank.pre_training = stack.memory.context + sum(arrays.weights) + arrays.input;
+    rank.host = arrays.host;
+    rank.host_room = options.host_room;
     if (stack.features.gradients_from_start) rank.pre_training += sum(arrays.gradients);
     ranks.push_back(rank);
   }
@@ -165,7 +179,7 @@ std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const Fo
   const RankBuffers first = rank_buffers(stack, exchange_memory(options, arrays)).front();
   Bytes left = std::max(*options.capacity - stack.memory.context - stack.memory.training_start, Bytes(0.0));
   if (stack.memory.plan == MemoryPlan::bfc) left = bfc_limit(left);
-  return std::max(left - first.optimizer_state * shard(options, 1) - first.exchange, Bytes(0.0));
+  return std::max(left - options.device_states() * first.optimizer_state * shard(options, 1) - first.exchange, Bytes(0.0));
 }
 
 void profile(StepMemory& memory) { count_lifetimes(memory, static_cast<std::int32_t>(memory.ops.size())); }
@@ -308,16 +322,18 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   traced.narrow_norms = stack.operators.amp.narrow_norms;
   traced.gathers_weights = options.zero >= 3 && options.ranks > 1 && !options.gathers_layers;
   traced.keeps_gradients = stack.memory.keeps_gradients || options.accumulates;
-  traced.update_arrays = options.update_arrays * shard(options, 1);
+  traced.update_arrays = options.device_states() * options.update_arrays * shard(options, 1);
   traced.updates_together = stack.update.kind == UpdateKind::multi_tensor;
   traced.flattens_updates = stack.memory.flattens_gradients;
   AllocationTrace trace = eager_trace(graph, nodes, costs, traced);
   StepMemory memory;
+  if (options.host_layers > 0) memory.host_layers = offload_activations(graph, nodes, options.host_layers, trace);
   for (const StepNode& node : nodes) {
     memory.ops.push_back(node.op);
     memory.passes.push_back(node.pass);
   }
-  const Persistent arrays = persistent_arrays(graph, stack, options);
+  Persistent arrays = persistent_arrays(graph, stack, options);
+  for (const Bytes kept : memory.host_layers) arrays.host += kept;
   std::vector<Bytes> stays = arrays.weights;
   if (traced.keeps_gradients) stays.insert(stays.end(), arrays.gradients.begin(), arrays.gradients.end());
   stays.push_back(gathered(graph, options));

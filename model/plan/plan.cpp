@@ -262,6 +262,9 @@ std::string predict_command(const PredictOptions& options) {
   number("virtual-stages", options.virtual_stages);
   text("schedule", options.schedule);
   number("zero", options.zero);
+  text("offload", options.offload);
+  text("offload-share", options.offload_share);
+  number("offload-layers", options.offload_layers);
   text("attention", options.attention);
   number("global-batch", options.global_batch);
   for (const std::string& assignment : options.set) text("set", assignment);

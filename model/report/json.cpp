@@ -72,26 +72,35 @@ Json memory(const MemoryVerdict& m) {
                     {"parts_bytes", parts(g.parts)}});
     if (g.stage) gpus.back()["stage"] = *g.stage;
   }
-  return {{"capacity_bytes", whole(m.capacity)}, {"fits", m.fits}, {"gpus", gpus}};
+  Json all = {{"capacity_bytes", whole(m.capacity)}, {"fits", m.fits}, {"gpus", gpus}};
+  if (m.host)
+    all["host"] = {{"needed_bytes", whole(m.host->needed)},
+                   {"per_gpu_bytes", whole(m.host->rank)},
+                   {"capacity_bytes", m.host->capacity ? Json(whole(*m.host->capacity)) : Json(nullptr)},
+                   {"fits", m.host->fits}};
+  return all;
 }
 
 Json limit(const Limit& l) { return {{"resource", name(l.resource)}, {"share", l.share}, {"text", l.text}}; }
 
 Json layout(const Prediction& p) {
   const Layout& l = p.division.layout;
-  return {{"tensor", l.tensor},
-          {"sequence", l.sequence},
-          {"context", l.context},
-          {"expert", l.expert},
-          {"expert_tensor", l.expert_tensor},
-          {"pipeline", l.pipeline},
-          {"virtual_stages", l.virtual_stages},
-          {"data", l.data},
-          {"zero", p.division.zero},
-          {"schedule", or_null(p.division.schedule)},
-          {"micro_batch", p.job.batch_per_gpu},
-          {"micro_batches", p.division.micro_batches},
-          {"recompute", p.division.recompute}};
+  Json all = {{"tensor", l.tensor},
+              {"sequence", l.sequence},
+              {"context", l.context},
+              {"expert", l.expert},
+              {"expert_tensor", l.expert_tensor},
+              {"pipeline", l.pipeline},
+              {"virtual_stages", l.virtual_stages},
+              {"data", l.data},
+              {"zero", p.division.zero},
+              {"schedule", or_null(p.division.schedule)},
+              {"micro_batch", p.job.batch_per_gpu},
+              {"micro_batches", p.division.micro_batches},
+              {"recompute", p.division.recompute}};
+  if (p.division.offload_states > 0.0) all["offload_states"] = p.division.offload_states;
+  if (p.division.offload_layers > 0) all["offload_layers"] = p.division.offload_layers;
+  return all;
 }
 
 namespace {
@@ -126,16 +135,18 @@ namespace {
 using namespace json;
 
 Json phases(const PhaseTimes& s) {
-  return {{"forward", s.forward.base()},
-          {"backward", s.backward.base()},
-          {"weight_update", s.weight_update.base()},
-          {"metric", s.metric.base()},
-          {"exchange_total", s.exchange_total.base()},
-          {"exchange_exposed", s.exchange_exposed.base()},
-          {"input_exposed", s.input_exposed.base()},
-          {"host_exposed", s.host_exposed.base()},
-          {"bubble", s.bubble.base()},
-          {"weight_update_total", s.weight_update_total.base()}};
+  Json all = {{"forward", s.forward.base()},
+              {"backward", s.backward.base()},
+              {"weight_update", s.weight_update.base()},
+              {"metric", s.metric.base()},
+              {"exchange_total", s.exchange_total.base()},
+              {"exchange_exposed", s.exchange_exposed.base()},
+              {"input_exposed", s.input_exposed.base()},
+              {"host_exposed", s.host_exposed.base()},
+              {"bubble", s.bubble.base()},
+              {"weight_update_total", s.weight_update_total.base()}};
+  if (s.offload > Seconds(0.0)) all["offload"] = s.offload.base();
+  return all;
 }
 
 Json input_verdict(const Prediction& p) {

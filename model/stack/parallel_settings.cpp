@@ -24,6 +24,7 @@ ParallelSettings read_parallel_settings(TomlTable table) {
   s.gradients = read_gradient_sums(table);
   s.update = read_divided_update(table);
   s.loss = read_loss_kernels(table);
+  s.offload = read_offload_settings(table);
   s.batch_operators = table.number_or("batch_operators", s.batch_operators, {0.0, 1000.0});
   s.expert_spread = table.number_or("expert_spread", s.expert_spread, {0.0, 1000.0});
   (void)table.text("source");

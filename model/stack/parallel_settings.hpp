@@ -3,6 +3,7 @@
 #include "model/stack/parallel/divided_update.hpp"
 #include "model/stack/parallel/gradient_sums.hpp"
 #include "model/stack/parallel/loss_kernels.hpp"
+#include "model/stack/parallel/offload_settings.hpp"
 #include "model/stack/parallel/pipeline_settings.hpp"
 #include "model/stack/parallel/shard_settings.hpp"
 #include "model/stack/parallel/tensor_axis.hpp"
@@ -34,6 +35,7 @@ struct ParallelSettings {
   GradientSums gradients;
   DividedUpdate update;
   LossKernels loss;
+  OffloadSettings offload;
   double batch_operators = 0;  ///< operators that read, mask and embed a micro-batch, beside the network's own
   double expert_spread = 1;    ///< of the experts' popularity over that of tokens that choose alike; 0: balance is forced
 };

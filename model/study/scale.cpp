@@ -97,7 +97,8 @@ Result<Prediction> predict_size(Session& session, PredictOptions job, const Size
 constexpr std::array kPhaseTimes{&PhaseTimes::forward,       &PhaseTimes::backward,       &PhaseTimes::weight_update,
                                  &PhaseTimes::metric,        &PhaseTimes::exchange_total, &PhaseTimes::exchange_exposed,
                                  &PhaseTimes::input_exposed, &PhaseTimes::host_exposed,   &PhaseTimes::bubble,
-                                 &PhaseTimes::host_forward,  &PhaseTimes::host_backward,  &PhaseTimes::host_update};
+                                 &PhaseTimes::host_forward,  &PhaseTimes::host_backward,  &PhaseTimes::host_update,
+                                 &PhaseTimes::offload};
 
 PhaseTimes times(double count, PhaseTimes phases) {
   for (const auto time : kPhaseTimes) phases.*time = count * (phases.*time);
