@@ -109,13 +109,15 @@ UpdateCalls DataExchange::update(Elements elements, int arrays) {
     if (!host.weights) {
       calls.host.to_host = held * offload.gradient / host.copy;
       calls.host.from_host = held * offload.weight / host.copy;
+      // Gradients that are divided leave after every micro-batch, as DeepSpeed's do.
+      if (configuration_.zero >= 2 && layout_.pipeline == 1) calls.host.turns = configuration_.accumulate;
     }
   }
   return calls;
 }
 
 Seconds DataExchange::offload_wait(const UpdateCalls& calls, PassBeside backward) const {
-  return host_wait(calls.host, stack_.parallel.offload.overlap, calls.turns, backward.time, calls.update);
+  return host_wait(calls.host, stack_.parallel.offload.overlap, backward.time, calls.update);
 }
 
 Seconds DataExchange::exposed(const UpdateCalls& calls, PassBeside forward, PassBeside backward) const {

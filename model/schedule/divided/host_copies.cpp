@@ -12,16 +12,16 @@ Seconds beyond(Seconds longer, Seconds other) { return std::max(Seconds(0.0), lo
 
 Seconds copy_wait(Bytes bytes, BytesPerSecond rate, Seconds pass) { return beyond(bytes / rate, pass); }
 
-Seconds host_wait(const HostUpdate& host, OffloadOverlap overlap, double turns, Seconds backward, Seconds gpu_update) {
+Seconds host_wait(const HostUpdate& host, OffloadOverlap overlap, Seconds backward, Seconds gpu_update) {
   switch (overlap) {
     case OffloadOverlap::none:
       break;
     case OffloadOverlap::backward:
-      return turns * beyond(host.to_host, backward) + beyond(host.update, gpu_update) + host.from_host;
+      return host.turns * beyond(host.to_host, backward) + beyond(host.update, gpu_update) + host.from_host;
     case OffloadOverlap::update:
-      return (turns - 1.0) * host.to_host + beyond(std::max({host.to_host, host.update, host.from_host}), gpu_update);
+      return (host.turns - 1.0) * host.to_host + beyond(std::max({host.to_host, host.update, host.from_host}), gpu_update);
   }
-  return turns * host.to_host + beyond(host.update, gpu_update) + host.from_host;
+  return host.turns * host.to_host + beyond(host.update, gpu_update) + host.from_host;
 }
 
 }  // namespace tbdsim

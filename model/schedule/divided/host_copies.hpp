@@ -11,11 +11,11 @@ namespace tbdsim {
 struct HostUpdate {
   Seconds to_host, from_host;  ///< copies of the gradients of a turn; of updated weights
   Seconds update;              ///< by the host, of all its ranks at once
+  double turns = 1;            ///< in which gradients leave, each beside a backward pass
 };
 
-/// What a rank waits for that: gradients leave in `turns`, each beside a backward pass; the GPU updates its own part meanwhile.
+/// What a rank waits for that: the GPU updates its own part meanwhile.
 /// Neglects that the last gradients leave when backward is over. Source: Ren et al., arXiv:2101.06840.
-[[nodiscard]] Seconds host_wait(const HostUpdate& host, OffloadOverlap overlap, double turns, Seconds backward,
-                                Seconds gpu_update);
+[[nodiscard]] Seconds host_wait(const HostUpdate& host, OffloadOverlap overlap, Seconds backward, Seconds gpu_update);
 
 }  // namespace tbdsim
