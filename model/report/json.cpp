@@ -98,7 +98,7 @@ Json layout(const Prediction& p) {
               {"micro_batch", p.job.batch_per_gpu},
               {"micro_batches", p.division.micro_batches},
               {"recompute", p.division.recompute}};
-  if (p.division.offload_states > 0.0) all["offload_states"] = p.division.offload_states;
+  if (p.division.offload_states > 0.0) all["offload_share"] = p.division.offload_states;
   if (p.division.offload_layers > 0) all["offload_layers"] = p.division.offload_layers;
   return all;
 }
