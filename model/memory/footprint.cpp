@@ -1,3 +1,4 @@
+// Long because what each framework holds of a step, on the device and on the host, is put together from the same arrays.
 #include "model/memory/footprint.hpp"
 
 #include <algorithm>
