@@ -30,7 +30,7 @@ struct MemoryVerdict {
   Bytes sold{};  ///< capacity as the board is sold; zero: not told apart
   bool fits = true;
   std::vector<GpuMemory> gpus;
-  std::optional<HostMemory> host;  ///< nothing lies there
+  std::optional<HostMemory> host{};  ///< nothing lies there
 };
 
 }  // namespace tbdsim
