@@ -26,6 +26,30 @@ CPUS = {"E5-2698 v4": ("Broadwell", 3.6), "E5-2600 v4": ("Broadwell", 3.6), "Pla
 PLAIN = {3: ("Broadwell", 3.6), 4: ("Zen 2", 3.4), 5: ("Golden Cove", 3.8)}
 
 
+# Memory of a socket at its line rate, by words that name a CPU: channels of 8 B, MT/s; Grace prints its rate. Makers' data sheets,
+# recalled.
+MEMORY = {"E5-2698 v4": (4, 2400), "E5-2600 v4": (4, 2400), "Platinum 8168": (6, 2666), "Platinum 8174": (6, 2666),
+          "Platinum 8175M": (6, 2666), "Platinum 8275CL": (6, 2933), "Platinum 8480": (8, 4800), "4th Gen Intel Xeon": (8, 4800),
+          "4th Gen Xeon": (8, 4800), "Platinum 8559C": (8, 5600), "Platinum 8570": (8, 5600), "Xeon 6776P": (8, 6400),
+          "EPYC 7742": (8, 3200), "EPYC 7R32": (8, 3200), "EPYC 7V12": (8, 3200), "EPYC 7R13": (8, 3200), "EPYC 9374F": (12, 4800),
+          "EPYC 9575F": (12, 6000), "Grace": (64, 1000)}
+PLAIN_MEMORY = {3: (4, 2400), 4: (8, 3200), 5: (8, 4800)}
+
+
+def memory(words, sockets):
+    """(GB/s, source) of the memory of all sockets; None if the words name no CPU that is known."""
+    for name, (channels, rate) in MEMORY.items():
+        if name in words:
+            way = "512 GB/s" if name == "Grace" else f"{channels} channels x {rate} MT/s x 8 B"
+            return round(sockets * channels * rate * 8 / 1000, 1), f"datasheet: {way} a socket (recalled)"
+    return None
+
+
+def plain_memory(generation, sockets):
+    channels, rate = PLAIN_MEMORY[generation]
+    return round(sockets * channels * rate * 8 / 1000, 1), f"assumed: {channels} channels x {rate} MT/s x 8 B a socket, as servers with PCIe {generation}.0 often have; nothing names the CPU"
+
+
 def relative(core, clock):
     return round(clock * PER_CLOCK[core] / (REFERENCE_CLOCK * PER_CLOCK[REFERENCE_CORE]), 3)
 

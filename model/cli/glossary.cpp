@@ -88,6 +88,7 @@ constexpr GlossaryEntry kGlossary[] = {
     {"Health", "Checks of a step. `LOOK` marks a value outside the healthy range."},
     {"held", "Memory that belongs to a layer at the peak."},
     {"host", "Processor of the node. As a stage or limit: the GPU waits because the next operation has not been issued."},
+    {"Host memory", "What the GPUs of a node keep in its memory (`--offload`), of what it has."},
     {"imbalance", "`explain`: what the slowest stage and the slowest GPU compute beyond the mean."},
     {"in", "`validate`: share of the measurements inside the 80 % range."},
     {"in use", "Bytes of all arrays that live at that moment."},
@@ -129,6 +130,9 @@ constexpr GlossaryEntry kGlossary[] = {
     {"nvidia-smi", "Peak of a GPU's memory as that tool shows it: reserved memory, context and buffers of libraries."},
     {"NVn, PIX, PHB, SYS, X", "How two GPUs are joined: n NVLinks, one PCIe switch, one CPU, across CPUs, the same GPU."},
     {"of step", "Share of the step."},
+    {"offload",
+     "What the host keeps: fp32 weights and optimiser states, or activations. As a stage: waiting for its copies and its "
+     "update."},
     {"operations.", "What is assumed of a run beyond its step, by key; `--set operations.KEY=VALUE` changes it."},
     {"optimiser state, state", "Arrays that the optimiser keeps for each weight, such as a momentum."},
     {"Outlay", "Energy, carbon dioxide and price of a run, all nodes and the building included."},

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "model/configuration/choose_stages.hpp"
+#include "model/configuration/choose_offload.hpp"
 #include "model/configuration/network_notices.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/schedule/pipeline/check_schedule.hpp"
@@ -126,6 +127,8 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
                          stack.id));
     configuration.zero = std::min(configuration.zero, 2);
   }
+  const Errors offload = choose_offload(options, configuration);
+  errors.insert(errors.end(), offload.begin(), offload.end());
   const bool by_stack = stack.parallel.every_job || (!options.zero && configuration.zero > 0);
   if ((layout.divides_network() || by_stack) && !info(configuration.exchange).collective())
     refuse(fmt::format("{} are exchanged by allreduce, not by {}",

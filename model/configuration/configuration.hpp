@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/configuration/offload.hpp"
 #include "model/configuration/session.hpp"
 #include "model/schedule/input_pipeline.hpp"
 #include "model/schedule/pipeline/pipeline_schedule.hpp"
@@ -46,6 +47,7 @@ struct Configuration {
   std::string input;
   Recompute recompute = Recompute::none;
   int zero = 0, accumulate = 1;
+  Offload offload;                                                        ///< what is kept on the hosts
   Layout layout;                                                          ///< how the network is divided over the GPUs
   pipeline::ScheduleKind schedule = pipeline::ScheduleKind::one_f_one_b;  ///< of a pipeline
   std::optional<pipeline::PipelineSchedule> own_schedule;                 ///< from a file, instead
@@ -72,8 +74,11 @@ struct Configuration {
 
   /// Whether every GPU holds a part of the network only.
   [[nodiscard]] bool divided() const { return layout.divides_network(); }
-  /// Whether the step is simulated layer by layer: the network or its state is divided, or the stack's training loop is such.
-  [[nodiscard]] bool by_layers() const { return divided() || (zero > 0 && layout.data > 1) || stack.parallel.every_job; }
+  /// Whether the step is simulated layer by layer: the network or its state is divided, a part lies on the host, or the
+  /// stack's training loop is such.
+  [[nodiscard]] bool by_layers() const {
+    return divided() || (zero > 0 && layout.data > 1) || stack.parallel.every_job || offload.any();
+  }
   [[nodiscard]] pipeline::PipelineShape pipeline_shape() const { return {layout.pipeline, accumulate, layout.virtual_stages}; }
   /// Different parts of the network that lie on the ranks of a pipeline.
   [[nodiscard]] int pipeline_stages() const {

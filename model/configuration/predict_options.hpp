@@ -32,6 +32,9 @@ struct PredictOptions {
   std::string attention;                                     ///< kernel; empty: the stack's
   std::optional<int> accumulate;                             ///< micro-batches per update
   std::optional<int> global_batch;                           ///< samples of one update, instead of `accumulate`
+  std::string offload;                                       ///< none, states, activations, both
+  std::string offload_share;                                 ///< of the states, 0 to 1; empty: all
+  std::optional<int> offload_layers;                         ///< whose activations lie on the host
   std::string layout_from;                                   ///< file of a framework's settings, which say what is left open here
   std::string unmodelled;  ///< of them, what changes the cost and is not modelled: refuse, allow; empty: refuse
   /// Every kernel and every operator's host time so many times as long, where one GPU's step is known better than predicted.

@@ -13,6 +13,7 @@
 #include "model/configuration/choose_input.hpp"
 #include "model/configuration/choose_layout.hpp"
 #include "model/configuration/choose_stages.hpp"
+#include "model/configuration/choose_offload.hpp"
 #include "model/configuration/network_notices.hpp"
 #include "model/hardware/plain_host.hpp"
 #include "model/memory/footprint.hpp"
@@ -397,6 +398,7 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
         fmt::format("batch {} on {} GPUs: more samples a step than can be counted", configuration.batch, configuration.gpus));
   if (options.optimizer.empty() && !take(choose_optimizer(network.graph.default_optimizer), configuration.optimizer, errors))
     return tl::make_unexpected(errors);
+  if (Errors update = check_offloaded_update(configuration); !update.empty()) return tl::make_unexpected(std::move(update));
   scale_update(configuration.optimizer, configuration.precision, configuration.stack);
   return configuration;
 }

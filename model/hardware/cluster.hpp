@@ -18,6 +18,8 @@ struct Host {
   int sockets = 1, cores = 1;  ///< physical cores over all sockets
   std::optional<Hertz> clock;
   std::optional<Bytes> memory_capacity;
+  std::optional<BytesPerSecond> memory_bandwidth;  ///< of all sockets: channels times their line rate
+  std::string memory_bandwidth_source;             ///< begins with "assumed:" where nothing names the CPU
   double dispatch_scale = 1.0;  ///< time per dispatched operator against the host on which the stack was measured
   /// Speed of one thread against the reference host, on which classes of operators were measured (`IssueSettings`).
   std::optional<double> single_thread;

@@ -1,4 +1,4 @@
-// Long because every plan of memory starts from the same arrays and ends in the same ranks.
+// Long because what each framework holds of a step, on the device and on the host, is put together from the same arrays.
 #include "model/memory/footprint.hpp"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "model/memory/blob_plan.hpp"
 #include "model/memory/event_profile.hpp"
 #include "model/memory/mxnet_graph.hpp"
+#include "model/memory/offloaded_activations.hpp"
 #include "model/memory/replay.hpp"
 #include "model/stack/local_store.hpp"
 #include "model/workload/layer_classes.hpp"
@@ -30,7 +31,14 @@ struct Persistent {
   Bytes input;
   double state_share = 1;           ///< what a rank has of the optimiser's states of its arrays
   bool beyond_local_store = false;  ///< one array is
+  Bytes host;                       ///< of arrays on the host
 };
+
+/// Of a parameter on the host, undivided: fp32 weights, states and a gradient.
+Bytes on_host(const FootprintOptions& options) {
+  const double arrays = 2.0 + options.optimizer_states * (options.update_element() / kSingle);
+  return options.host_states * arrays * kSingle;
+}
 
 Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const FootprintOptions& options) {
   Persistent result;
@@ -39,13 +47,16 @@ Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const Foo
   const ArrayShares masters = shard(options, options.autocast ? 3 : 1), weights = shard(options, 3),
                     gradients = shard(options, 2);
   const bool copies = options.autocast || (options.casts_shards && options.master_weights && options.zero >= 3);
-  const Bytes narrow = copies ? Bytes(0.0) : options.element;
+  const Bytes narrow = copies ? Bytes(0.0) : options.device_weights() * options.element;
+  const double kept = copies ? options.device_weights() : options.device_states();
+  const ArrayShares states = shard(options, 1);
   for (const Parameter& parameter : graph.parameters) {
     const auto count = static_cast<double>(elements(parameter.shape));
-    const Bytes master = wide * masters.of(graph, parameter);
+    const Bytes master = kept * wide * masters.of(graph, parameter);
     result.weights.push_back(count * (narrow * weights.of(graph, parameter) + master));
     // Autocast keeps gradients as wide as the weights they belong to.
-    result.gradients.push_back(count * (options.gradient_element() * gradients.of(graph, parameter)));
+    result.gradients.push_back(count * (options.device_weights() * options.gradient_element() * gradients.of(graph, parameter)));
+    result.host += count * (on_host(options) * states.of(graph, parameter));
     result.exchanged.push_back(count * options.gradient_element());
     result.beyond_local_store = result.beyond_local_store || elements(parameter.shape) > kLocalStoreUpdates;
   }
@@ -130,7 +141,7 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
   const Bytes shares = own_pool ? std::max(sum(arrays.gradients) - common[MemoryPart::gradients], Bytes(0.0)) : Bytes(0.0);
   std::vector<RankMemory> ranks;
   for (RankBuffers buffers : rank_buffers(stack, exchange_memory(options, arrays))) {
-    buffers.optimizer_state *= arrays.state_share;
+    buffers.optimizer_state *= options.device_states() * arrays.state_share;
     const Bytes extra = buffers.optimizer_state + buffers.exchange;
     RankMemory rank;
     rank.parts = common;
@@ -146,6 +157,8 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
     rank.parts[MemoryPart::slack] = rank.reserved - least - extra;
     rank.pre_training = stack.memory.context + sum(arrays.weights) + arrays.input;
+    rank.host = arrays.host;
+    rank.host_room = options.host_room;
     if (stack.features.gradients_from_start) rank.pre_training += sum(arrays.gradients);
     ranks.push_back(rank);
   }
@@ -173,7 +186,7 @@ std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const Fo
   const RankBuffers first = rank_buffers(stack, exchange_memory(options, arrays)).front();
   Bytes left = std::max(*options.capacity - stack.memory.context - stack.memory.training_start, Bytes(0.0));
   if (stack.memory.plan == MemoryPlan::bfc) left = bfc_limit(left);
-  return std::max(left - first.optimizer_state * arrays.state_share - first.exchange, Bytes(0.0));
+  return std::max(left - options.device_states() * first.optimizer_state * arrays.state_share - first.exchange, Bytes(0.0));
 }
 
 void profile(StepMemory& memory) { count_lifetimes(memory, static_cast<std::int32_t>(memory.ops.size())); }
@@ -319,17 +332,19 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   traced.narrow_norms = stack.operators.amp.narrow_norms;
   traced.gathers_weights = options.zero >= 3 && options.ranks > 1 && !options.gathers_layers;
   traced.keeps_gradients = stack.memory.keeps_gradients || options.accumulates;
-  traced.update_arrays = options.update_arrays * shard(options, 1).dense;
-  traced.expert_update_arrays = options.update_arrays * shard(options, 1).experts;
+  traced.update_arrays = options.device_states() * options.update_arrays * shard(options, 1).dense;
+  traced.expert_update_arrays = options.device_states() * options.update_arrays * shard(options, 1).experts;
   traced.updates_together = stack.update.kind == UpdateKind::multi_tensor;
   traced.flattens_updates = stack.memory.flattens_gradients;
   AllocationTrace trace = eager_trace(graph, nodes, costs, traced);
   StepMemory memory;
+  if (options.host_layers > 0) memory.host_layers = offload_activations(graph, nodes, options.host_layers, trace);
   for (const StepNode& node : nodes) {
     memory.ops.push_back(node.op);
     memory.passes.push_back(node.pass);
   }
-  const Persistent arrays = persistent_arrays(graph, stack, options);
+  Persistent arrays = persistent_arrays(graph, stack, options);
+  for (const Bytes kept : memory.host_layers) arrays.host += kept;
   std::vector<Bytes> stays = arrays.weights;
   if (traced.keeps_gradients) stays.insert(stays.end(), arrays.gradients.begin(), arrays.gradients.end());
   stays.push_back(gathered(graph, options));

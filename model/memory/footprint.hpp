@@ -30,7 +30,11 @@ struct FootprintOptions {
   bool received = false;        ///< the input is another stage's feature map, one for each of them
   bool mirrors = false;         ///< MXNet computes cheap operators again in backward (`Recompute::mirror`)
   bool half_gradients = false;  ///< under master weights: gradients belong to the 16-bit copy
-  Bytes resident_samples;       ///< of the data set, that lie on every rank for good
+  double host_states = 0;       ///< share of master weights and optimiser states that lie on the host
+  bool host_weights = false;    ///< with them the divided weights and their gradients
+  int host_layers = 0;          ///< whose activations leave for the host; expects one micro-batch in flight, nothing recomputed
+  std::optional<Bytes> host_room;  ///< of the host's memory, for each rank; none: its size is not known
+  Bytes resident_samples;          ///< of the data set, that lie on every rank for good
   Exchange exchange = Exchange::allreduce;
   std::optional<Bytes> capacity;  ///< of the device: the allocator tidies up before it gives in
 
@@ -39,6 +43,9 @@ struct FootprintOptions {
   [[nodiscard]] Bytes update_element() const { return master_weights ? Bytes(4.0) : element; }
   /// Of a gradient that belongs to them or, where it does, to their 16-bit copy; and of its place in a bucket.
   [[nodiscard]] Bytes gradient_element() const { return half_gradients ? element : update_element(); }
+  /// What is left on the device of states, and of divided weights and their gradients.
+  [[nodiscard]] double device_states() const { return 1.0 - host_states; }
+  [[nodiscard]] double device_weights() const { return host_weights ? 1.0 - host_states : 1.0; }
   /// Whether one process gathers all outputs on its first GPU and runs the loss there alone.
   [[nodiscard]] bool gathers_outputs() const {
     return info(exchange).buffers == ExchangeBuffers::first_gpu && ranks_per_node > 1;
@@ -61,6 +68,8 @@ struct RankMemory {
   /// The least device on which the step runs: where memory ends the allocator gives back what it only keeps, and convolutions
   /// do with less scratch memory. The peak where that is far below the capacity, or nothing is known of an end.
   Bytes needed;
+  Bytes host;                      ///< that lie on the host for it
+  std::optional<Bytes> host_room;  ///< its share of the host's memory; none: its size is not known
 };
 
 /// Memory over one step: what all ranks have in common in detail, and each rank of a node.
@@ -73,6 +82,7 @@ struct StepMemory {
   Bytes lower_bound;               ///< peak of what must exist at once: no allocator does with less
   Bytes allocated, reserved;       ///< peaks of what holds `arrays`, on a device without end
   std::vector<RankMemory> ranks;
+  std::vector<Bytes> host_layers;       ///< activations of each layer that leave for the host
   bool out_of_memory = false;           ///< the allocator gave up within `capacity`
   std::vector<AllocationEvent> events;  ///< of the first of `arrays`, where the allocator takes memory in regions that double
   int reduced = 0;  ///< convolutions' passes that run with less scratch memory than their fastest algorithm wants

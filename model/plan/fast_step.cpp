@@ -160,7 +160,7 @@ FastStep::Step FastStep::step(const Case& layout, DrawPlace draw) {
     const bool at_end = stages.kinds[k].way.first || stages.kinds[k].way.last;
     const Seconds ends_sum = copy > 0.0 && at_end ? layout.data.between_ends(copy).time : Seconds(0.0);
     end = std::max(end, rank.end + layout.data.exposed(rank.calls, rank.run.beside_forward(), backward) + ends_sum);
-    update = std::max(update, rank.calls.update);
+    update = std::max(update, rank.calls.update + layout.data.offload_wait(rank.calls, backward));
     const Seconds busy = turns * (rank.run.forward + rank.run.backward) + rank.calls.update;
     if (busy <= most) continue;
     most = busy;

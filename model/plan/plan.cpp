@@ -351,6 +351,9 @@ std::string predict_command(const PredictOptions& options) {
   number("last-stage-layers", options.last_stage_layers);
   text("stage-layers", options.stage_layers);
   number("zero", options.zero);
+  text("offload", options.offload);
+  text("offload-share", options.offload_share);
+  number("offload-layers", options.offload_layers);
   text("attention", options.attention);
   number("global-batch", options.global_batch);
   for (const std::string& assignment : options.set) text("set", assignment);

@@ -87,6 +87,9 @@ Result<Variant> configured(Session& session, PredictOptions job, std::string tex
   }
   auto base = configure(session, without_axes(job));
   if (!base) return tl::make_unexpected(base.error());
+  if (base->offload.layers > 0)
+    return fail(
+        "plan: layouts are searched with their activations on the GPUs; leave out --offload activations and --offload-layers");
   if (!*base->nccl) return tl::make_unexpected(in_stack(base->stack, base->nccl->error()));
   job.stack = base->stack.id;
   auto kernels = DrawnKernels::make(*base);

@@ -80,6 +80,11 @@ PassTime DataExchange::pass(std::span<const LayerCost* const> layers, bool backw
     const bool stays = backward && layer + 2 >= layers.size();
     ShardedLayer sharded{backward ? &own.backward : &own.forward, {}, {}};
     if (!stays) sharded.gather = call(CollectiveKind::all_gather, {own.parameters, own.expert_parameters}, gathered_);
+    if (configuration_.offload.weights) {
+      const double held = own.parameters / shards_.dense + own.expert_parameters / shards_.experts;
+      if (!stays) sharded.copy_in = held * stack_.parallel.offload.weight / configuration_.offload.copy;
+      if (backward) sharded.copy_out = held * stack_.parallel.offload.gradient / configuration_.offload.copy;
+    }
     if (backward) sharded.scatter = call(CollectiveKind::reduce_scatter, {own.parameters, own.expert_parameters}, gradient_);
     order.push_back(sharded);
   }
@@ -114,7 +119,23 @@ UpdateCalls DataExchange::update(Elements elements, int arrays, const ArraySizes
   if (configuration_.zero >= 1)
     elements = {owners.empty() ? elements.dense / shards_.dense : owners.front(), elements.experts / shards_.experts};
   calls.update = update_time(elements, arrays);
+  if (const Offload& host = configuration_.offload; host.states > 0.0) {
+    const OffloadSettings& offload = stack_.parallel.offload;
+    const double held = host.states * elements.all();
+    calls.host.update = held * offload.moves / host.update;
+    // Copies of weights that are gathered layer by layer belong to the passes.
+    if (!host.weights) {
+      calls.host.to_host = held * offload.gradient / host.copy;
+      calls.host.from_host = held * offload.weight / host.copy;
+      // Gradients that are divided leave after every micro-batch, as DeepSpeed's do.
+      if (configuration_.zero >= 2 && layout_.pipeline == 1) calls.host.turns = configuration_.accumulate;
+    }
+  }
   return calls;
+}
+
+Seconds DataExchange::offload_wait(const UpdateCalls& calls, PassBeside backward) const {
+  return host_wait(calls.host, stack_.parallel.offload.overlap, backward.time, calls.update);
 }
 
 Seconds DataExchange::exposed(const UpdateCalls& calls, PassBeside forward, PassBeside backward) const {
@@ -169,15 +190,16 @@ CallSeries DataExchange::updated_weights(Elements arrays, std::span<const double
   return series;
 }
 
-/// Of what a rank updates.
+/// Of what a rank updates. What the host updates is still read for the norm of all gradients, unless these lie there.
 Seconds DataExchange::update_time(Elements arrays, int count) const {
-  const double elements = arrays.all();
+  const double held = arrays.all(), elements = (1.0 - configuration_.offload.states) * held;
   const NodeCost own = kernels_.update_cost(elements);
   Seconds kernel = stack_.parallel.update.moves > Bytes(0.0) ? kernels_.memory_kernel(elements * stack_.parallel.update.moves)
                                                              : own.kernel.time;
   constexpr double kClipPasses = 3.0;
-  if (stack_.parallel.update.clips) kernel += kernels_.memory_kernel(elements * kClipPasses * gradient_);
-  const double calls = own.host_operators * count;
+  if (stack_.parallel.update.clips)
+    kernel += kernels_.memory_kernel((configuration_.offload.weights ? elements : held) * kClipPasses * gradient_);
+  const double calls = (1.0 - configuration_.offload.states) * own.host_operators * count;
   const Seconds host = issue_scale(configuration_.hardware().host, stack_.host) * calls * stack_.host.update_dispatch;
   return configuration_.compute_scale * std::max(kernel, host);
 }

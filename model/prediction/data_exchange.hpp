@@ -3,6 +3,7 @@
 
 #include "model/configuration/configuration.hpp"
 #include "model/cost/kernel_model.hpp"
+#include "model/schedule/divided/host_copies.hpp"
 #include "model/schedule/divided/layer_times.hpp"
 
 namespace tbdsim {
@@ -36,7 +37,8 @@ struct UpdateCalls {
   CallSeries gradients, weights;  ///< gradients leave; updated weights are gathered
   double turns = 1;               ///< in which gradients leave
   Seconds copies;                 ///< of gradients into buckets and back
-  Seconds update;
+  Seconds update;                 ///< of what the GPU updates
+  HostUpdate host;                ///< of what the host updates
   Bytes exchanged, sent;
   [[nodiscard]] Seconds exchange() const { return turns * gradients.time + weights.time; }
 };
@@ -73,6 +75,8 @@ class DataExchange {
   [[nodiscard]] GroupCall between_ends(double table) { return plans_.between_ends(table * gradient_); }
   /// What a rank waits for these calls.
   [[nodiscard]] Seconds exposed(const UpdateCalls& calls, PassBeside forward, PassBeside backward) const;
+  /// What it waits for its host then: copies that nothing hides, and the host's update beyond the GPU's own.
+  [[nodiscard]] Seconds offload_wait(const UpdateCalls& calls, PassBeside backward) const;
 
  private:
   [[nodiscard]] bool divides() const;

@@ -10,6 +10,8 @@
 #include "model/prediction/block_times.hpp"
 #include "model/prediction/data_exchange.hpp"
 #include "model/prediction/divided_kernels.hpp"
+#include "model/prediction/memory_estimator.hpp"
+#include "model/schedule/divided/host_copies.hpp"
 #include "model/schedule/divided/layer_times.hpp"
 #include "model/schedule/pipeline/simulate_pipeline.hpp"
 #include "model/workload/shard.hpp"
@@ -40,7 +42,7 @@ struct Rank : RankStep {
 class Composer {
  public:
   Composer(const Configuration& configuration, const KernelModel& kernels, const OpGraph& graph, const LayerClasses& layers,
-           GroupPlans& plans)
+           GroupPlans& plans, std::vector<Bytes> host_layers)
       : configuration_(configuration),
         stack_(configuration.stack),
         layout_(configuration.layout),
@@ -48,7 +50,8 @@ class Composer {
         graph_(graph),
         layers_(layers),
         plans_(plans),
-        data_(configuration, kernels, plans) {}
+        data_(configuration, kernels, plans),
+        host_layers_(std::move(host_layers)) {}
 
   /// Time of every operator, of all micro-batches.
   void describe(DividedStep& result) const {
@@ -120,7 +123,14 @@ class Composer {
       return data_.pass(layers, backward);
     }
     PassTime sum;
-    for (std::size_t layer = begin; layer < end; ++layer) sum += backward ? cost(layer).backward : cost(layer).forward;
+    for (std::size_t layer = begin; layer < end; ++layer) {
+      const PassTime& pass = backward ? cost(layer).backward : cost(layer).forward;
+      sum += pass;
+      if (layer >= host_layers_.size()) continue;
+      const Seconds wait = copy_wait(host_layers_[layer], configuration_.offload.copy, pass.time);
+      sum.time += wait;
+      sum.offload += wait;
+    }
     return sum;
   }
 
@@ -201,6 +211,8 @@ class Composer {
     rank.exposed = data_.exposed(calls, {(1.0 / configuration_.accumulate) * rank.forward.time, memory_share(rank.forward)},
                                  {rank.one_backward, memory_share(rank.backward)});
     rank.update = calls.update;
+    rank.host_update = calls.host.update;
+    rank.offload = data_.offload_wait(calls, {rank.one_backward, memory_share(rank.backward)});
     exchanged_ = std::max(exchanged_, calls.exchanged);
     sent_data_ += calls.sent;
   }
@@ -223,7 +235,7 @@ class Composer {
     Seconds end(0.0), update(0.0);
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       end = std::max(end, ranks_[r].end + ranks_[r].exposed);
-      update = std::max(update, ranks_[r].update);
+      update = std::max(update, ranks_[r].update + ranks_[r].offload);
       const auto busy = [&](std::size_t i) { return ranks_[i].forward.time + ranks_[i].backward.time + ranks_[i].update; };
       if (busy(r) > busy(slowest)) slowest = r;
     }
@@ -239,10 +251,11 @@ class Composer {
     stages.host_backward = rank.backward.host;
     stages.host_exposed = rank.forward.host + rank.backward.host;
     stages.exchange_exposed = rank.forward.exposed_sum() + rank.backward.exposed_sum() + rank.exposed;
+    stages.offload = rank.forward.offload + rank.backward.offload + rank.offload;
     stages.exchange_total = std::accumulate(rank.forward.exchange.begin(), rank.forward.exchange.end(), rank.exchange);
     stages.exchange_total = std::accumulate(rank.backward.exchange.begin(), rank.backward.exchange.end(), stages.exchange_total);
     // The schedule counts whole picoseconds.
-    const Seconds idle = times.step - rank.update - rank.forward.time - rank.backward.time - rank.exposed;
+    const Seconds idle = times.step - rank.update - rank.offload - rank.forward.time - rank.backward.time - rank.exposed;
     stages.bubble = layout_.pipeline == 1 || idle < 1e-9 * times.step ? Seconds(0.0) : idle;
     times.busy = stages.forward + stages.backward + stages.weight_update;
     Seconds busy(0.0);
@@ -344,7 +357,9 @@ class Composer {
     const auto place = [&](Resource resource) -> Seconds& { return of[static_cast<std::size_t>(resource)]; };
     place(Resource::gpu_compute) = compute_share * passes;
     place(Resource::gpu_memory_bandwidth) = (1.0 - compute_share) * passes + rank.update;
-    place(Resource::host) = times.phases.host_exposed;
+    const Seconds updating = std::min(rank.offload, rank.host_update);
+    place(Resource::host) = times.phases.host_exposed + updating;
+    place(Resource::intra_node_link) = times.phases.offload - updating;
     for (const AxisTraffic& traffic : result.communication)
       place(traffic.leaves_node ? Resource::network : Resource::intra_node_link) += traffic.exposed;
     std::vector<std::size_t> order(of.size());
@@ -366,6 +381,7 @@ class Composer {
   const LayerClasses& layers_;
   GroupPlans& plans_;
   DataExchange data_;
+  std::vector<Bytes> host_layers_;        ///< of each layer, activations that leave for the host
   std::vector<LayerCost> costs_;          ///< of each class
   std::vector<std::size_t> first_layer_;  ///< of each chunk, and the number of layers
   std::vector<Chunk> chunks_;
@@ -394,13 +410,19 @@ Result<DividedStep> divided_step(const Configuration& configuration, bool detail
   const LayerClasses layers = fold_layers(*graph);
   GroupPlans plans({configuration.hardware(), configuration.devices, configuration.network, **configuration.nccl},
                    configuration.layout);
+  std::vector<Bytes> host_layers;
+  if (configuration.offload.layers > 0) {
+    auto estimator = MemoryEstimator::make(configuration);
+    if (!estimator) return tl::make_unexpected(estimator.error());
+    host_layers = estimator->at(configuration.batch).host_layers;
+  }
   DividedStep hurried(std::move(*kernels));
-  const auto composed = Composer(configuration, hurried.kernels, *graph, layers, plans).run(hurried);
+  const auto composed = Composer(configuration, hurried.kernels, *graph, layers, plans, host_layers).run(hurried);
   if (!composed) return tl::make_unexpected(composed.error());
   // Products are priced again, at the clock that the step's own waits allow.
   hurried.kernels.draw(power_share(hurried.times.busy, hurried.times.step));
   DividedStep result(std::move(hurried.kernels));
-  Composer composer(configuration, result.kernels, *graph, layers, plans);
+  Composer composer(configuration, result.kernels, *graph, layers, plans, std::move(host_layers));
   if (const auto settled = composer.run(result); !settled) return tl::make_unexpected(settled.error());
   if (detail) composer.describe(result);
   return result;

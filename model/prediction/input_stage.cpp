@@ -32,10 +32,10 @@ void share_limits(double loading, const std::string& what, StepTimes& times) {
   times.launch_shares.insert(times.launch_shares.begin() + index, 0.0);
 }
 
-/// While loading is what the step waits for, exchange, host and other stages are waited for beside it: what they take then is
-/// hidden, as much as loading's part of the critical path, and the GPU waits for its samples.
+/// While loading is what the step waits for, exchange, host, copies to it and other stages are waited for beside it: what they
+/// take then is hidden, as much as loading's part of the critical path, and the GPU waits for its samples.
 void hide_beside_loading(double loading, PhaseTimes& phases) {
-  for (Seconds* wait : {&phases.exchange_exposed, &phases.host_exposed, &phases.bubble}) {
+  for (Seconds* wait : {&phases.exchange_exposed, &phases.host_exposed, &phases.bubble, &phases.offload}) {
     const Seconds hidden = loading * *wait;
     *wait -= hidden;
     phases.input_exposed += hidden;

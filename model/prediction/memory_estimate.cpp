@@ -51,6 +51,11 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.expert_ranks = options.ranks;
   options.casts_shards = configuration.stack.parallel.weights.casts_shards;
   options.gathers_layers = configuration.by_layers();
+  options.host_states = configuration.offload.states;
+  options.host_weights = configuration.offload.weights;
+  options.host_layers = configuration.offload.layers;
+  if (const auto memory = configuration.hardware().host.memory_capacity; memory && configuration.offload.any())
+    options.host_room = (1.0 / static_cast<double>(configuration.devices.size())) * *memory;
   // Gradients of a 16-bit copy of the weights are widened for the update.
   if (options.half_gradients) options.update_arrays = std::max(options.update_arrays, 1.0);
   return options;
@@ -165,7 +170,9 @@ double need_spread(const RankMemory& rank, const Stack& stack) {
   return memory_spread(least, stack);
 }
 
-bool fits(const RankMemory& rank, Bytes capacity) { return rank.needed <= capacity; }
+bool fits_host(const RankMemory& rank) { return !rank.host_room || rank.host <= *rank.host_room; }
+
+bool fits(const RankMemory& rank, Bytes capacity) { return rank.needed <= capacity && fits_host(rank); }
 
 bool fits(const StepMemory& memory, Bytes capacity) {
   return std::all_of(memory.ranks.begin(), memory.ranks.end(), [&](const RankMemory& rank) { return fits(rank, capacity); });
@@ -186,6 +193,20 @@ std::string reduced_workspaces(const StepMemory& memory) {
       format(memory.longer));
 }
 
+namespace {
+
+/// What the ranks of a node keep in its host's memory, each as much as the one that keeps most.
+std::optional<HostMemory> host_memory(const Configuration& configuration, const StepMemory& memory) {
+  if (!configuration.offload.any()) return std::nullopt;
+  Bytes most(0.0);
+  for (const RankMemory& rank : memory.ranks) most = std::max(most, rank.host);
+  const Host& host = configuration.hardware().host;
+  const Bytes needed = static_cast<double>(configuration.devices.size()) * most;
+  return HostMemory{needed, most, host.memory_capacity, !host.memory_capacity || needed <= *host.memory_capacity};
+}
+
+}  // namespace
+
 MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory, bool replays) {
   MemoryVerdict verdict;
   verdict.capacity = usable_capacity(configuration.hardware().device);
@@ -194,6 +215,7 @@ MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemor
   const bool divided = configuration.divided();
   const RegionDoubt regions = replays ? region_doubt(memory) : RegionDoubt{};
   verdict.fits = fits(memory, verdict.capacity);
+  verdict.host = host_memory(configuration, memory);
   for (std::size_t i = 0; i < memory.ranks.size(); ++i) {
     const RankMemory& rank = memory.ranks[i];
     GpuMemory gpu;

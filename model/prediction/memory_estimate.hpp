@@ -53,7 +53,9 @@ void tell_live_memory(const LoweredStep& step, const StepMemory& memory, std::in
 /// peak's.
 [[nodiscard]] double need_spread(const RankMemory& rank, const Stack& stack);
 
-/// Whether a rank, or every rank of a step, runs on a device of `capacity`: what all verbs mean by "fits".
+/// Whether the host's memory holds what lies there for a rank; true where its size is not known.
+[[nodiscard]] bool fits_host(const RankMemory& rank);
+/// Whether a rank, or every rank of a step, runs on a device of `capacity` and on its host: what all verbs mean by "fits".
 [[nodiscard]] bool fits(const RankMemory& rank, Bytes capacity);
 [[nodiscard]] bool fits(const StepMemory& memory, Bytes capacity);
 

@@ -7,6 +7,7 @@
 #include "model/configuration/choose_layout.hpp"
 #include "model/configuration/configure.hpp"
 #include "model/prediction/max_batch.hpp"
+#include "model/units/format.hpp"
 
 namespace tbdsim {
 namespace {
@@ -78,6 +79,15 @@ int highest_stage(Session& session, const PredictOptions& options) {
   return configured ? most_zero(configured->stack) : 0;
 }
 
+/// What the host's memory lacks, whatever the batch is of states.
+std::string host_hint(const HostMemory& host) {
+  return fmt::format(
+      "a node's memory of {} does not hold the {} that its GPUs keep there; fewer GPUs of a node, a higher --zero over more "
+      "nodes or "
+      "a smaller --offload-share need less",
+      format(*host.capacity), format(host.needed));
+}
+
 /// Batch and micro-batches that make the update of a batch that does not fit.
 std::string micro_batches(Session& session, PredictOptions options, int batch, int largest) {
   const int parts = (batch + largest - 1) / largest;
@@ -91,6 +101,7 @@ std::string micro_batches(Session& session, PredictOptions options, int batch, i
 
 std::string memory_hint(Session& session, const PredictOptions& options, const Prediction& prediction) {
   if (prediction.memory.fits) return "";
+  if (const auto& host = prediction.memory.host; host && !host->fits) return host_hint(*host);
   const bool full = filled_without_samples(prediction.memory);
   const std::optional<int> largest = full ? 0 : largest_that_fits(session, options, prediction);
   if (!largest) return "";
@@ -116,7 +127,9 @@ std::string memory_hint(Session& session, const PredictOptions& options, const P
   const int last_stage = copies ? highest_stage(session, options) : 0;
   for (int stage = prediction.division.zero + 1; stage <= last_stage; ++stage) shard.values.push_back(std::to_string(stage));
   std::string there;
-  for (const Way& way : {shard, split}) {
+  const Way host{"--offload", {"states"}, [](PredictOptions& o, const std::string& v) { o.offload = v; }};
+  for (const Way& way : {shard, split, host}) {
+    if (way.flag == host.flag && !options.offload.empty()) continue;
     const std::string option = room_by(session, options, way);
     if (!option.empty()) there += fmt::format("{}{}", there.empty() ? "" : " or ", option);
   }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "model/configuration/choose_layout.hpp"
+#include "model/configuration/choose_offload.hpp"
 #include "model/configuration/configure.hpp"
 #include "model/prediction/optimizer_state.hpp"
 #include "model/workload/attention_ops.hpp"
@@ -85,6 +86,8 @@ std::vector<MemoryMoment> moments_of(const OpGraph& graph, const StepMemory& mem
 /// The memory of a changed configuration; nothing where the change makes no sense.
 std::optional<StepMemory> memory_with(Configuration changed) {
   const int batch = changed.batch;
+  // What is computed again is not kept on the host.
+  if (changed.recompute != Recompute::none) changed.offload.layers = 0;
   auto estimator = MemoryEstimator::make(std::move(changed));
   if (!estimator) return std::nullopt;
   return estimator->at(batch);
@@ -152,6 +155,15 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
                                                        "by bucket (DeepSpeed), not from copies of all"
                                                      : "--zero 1: optimiser state divided over the GPUs",
              changed([](Configuration& c) { c.zero = 1; }));
+  const OffloadSettings& offload = configuration.stack.parallel.offload;
+  const bool copies = configuration.layout.data * configuration.layout.context > 1;
+  if (configuration.offload.states <= 0.0 && offload.states && configuration.optimizer.name == kHostOptimizer &&
+      (offload.weights ? copies && configuration.sharding() == 3 : !copies || configuration.zero > 0))
+    consider("states on the host", "--offload states: optimiser state and fp32 weights on the host, which updates them",
+             changed([&](Configuration& c) {
+               c.offload.states = 1.0;
+               c.offload.weights = offload.weights;
+             }));
   std::stable_sort(reductions.begin(), reductions.end(),
                    [](const MemoryReduction& a, const MemoryReduction& b) { return a.gain > b.gain; });
   return reductions;
@@ -173,6 +185,8 @@ void identify(const Configuration& c, MemoryReport& report) {
   report.layout = c.layout;
   report.accumulate = c.accumulate;
   report.zero = c.zero;
+  report.offload_states = c.offload.states;
+  report.offload_layers = c.offload.layers;
   report.recompute = name(c.recompute);
   if (const std::string state = optimizer_state_text(c); !state.empty()) report.notices.push_back("optimiser state: " + state);
   if (c.stack.memory.plan == MemoryPlan::bfc)

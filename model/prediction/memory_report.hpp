@@ -36,6 +36,8 @@ struct MemoryReport {
   int gpus = 1, nodes = 1, batch_per_gpu = 1;
   Layout layout;
   int accumulate = 1, zero = 0;
+  double offload_states = 0;  ///< share of them on the host
+  int offload_layers = 0;     ///< whose activations lie there
   std::string recompute = "none";
   std::vector<std::string> notices;
   MemoryVerdict memory;

@@ -18,12 +18,20 @@ struct GpuMemory {
   StoreArrays stored;  ///< of the part `exchange`
 };
 
-/// Whether a job runs within the memory of its GPUs.
+/// What a job keeps in the memory of its hosts.
+struct HostMemory {
+  Bytes needed, rank;             ///< on each node; for each GPU of it
+  std::optional<Bytes> capacity;  ///< of a node; none: not known
+  bool fits = true;
+};
+
+/// Whether a job runs within the memory of its GPUs and hosts.
 struct MemoryVerdict {
   Bytes capacity;
   Bytes sold{};  ///< capacity as the board is sold; zero: not told apart
   bool fits = true;
   std::vector<GpuMemory> gpus;
+  std::optional<HostMemory> host{};  ///< nothing lies there
 };
 
 }  // namespace tbdsim

@@ -24,7 +24,8 @@ struct Ranged {
 /// Where the time of a step goes, by phase.
 struct PhaseTimes {
   Seconds forward, backward, weight_update, metric, exchange_total, exchange_exposed, input_exposed, host_exposed;
-  Seconds bubble;  ///< of a pipeline: waiting until another stage has computed
+  Seconds bubble;   ///< of a pipeline: waiting until another stage has computed
+  Seconds offload;  ///< waiting for copies to and from the host, and for its update
   /// The parts of host_exposed, by the stage that waited; with samples at hand, before loading hides some of them.
   Seconds host_forward, host_backward, host_update;
   /// The same of exchange_exposed where the calls of forward and backward hold the exchange (PyTorch's DataParallel).

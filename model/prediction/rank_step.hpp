@@ -18,6 +18,8 @@ struct RankStep {
   Seconds again;                             ///< kernels that compute forward once more
   Seconds end;                               ///< of its last backward pass
   Seconds exchange, exposed, update;         ///< calls behind and beside the passes; what is waited for of them
+  Seconds offload;                           ///< what is waited for the host behind the passes: copies, its update
+  Seconds host_update;                       ///< part of it, at most: all of the host's update
   Seconds tied;                              ///< part of both: the table of words between the first and the last stage
   std::vector<std::pair<int, double>> runs;  ///< parts of the network that it holds, with their micro-batches
 };

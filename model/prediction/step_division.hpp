@@ -33,7 +33,9 @@ struct StepDivision {
   Layout layout;
   int zero = 0;
   int micro_batches = 1;
-  std::string schedule;  ///< of a pipeline; empty: there is none
+  double offload_states = 0;  ///< share of them on the host
+  int offload_layers = 0;     ///< whose activations lie there
+  std::string schedule;       ///< of a pipeline; empty: there is none
   std::string recompute;
   std::vector<AxisTraffic> communication;  ///< by axis
   Seconds wait;                            ///< for the GPU that computes longest: exposed exchange that is on no axis

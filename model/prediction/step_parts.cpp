@@ -8,7 +8,7 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::array<StepPartInfo, 12> kParts{
+constexpr std::array<StepPartInfo, 13> kParts{
     {{StepPartKind::compute, "compute", "forward and backward kernels of the mean stage"},
      {StepPartKind::imbalance, "imbalance", "what the slowest stage and GPU take beyond the mean"},
      {StepPartKind::recompute, "recompute", "forward kernels that backward runs again"},
@@ -20,7 +20,8 @@ constexpr std::array<StepPartInfo, 12> kParts{
      {StepPartKind::data, "data", "waiting for gradients and for weights of other copies"},
      {StepPartKind::pipeline, "pipeline", "adding up the table of words that both ends hold"},
      {StepPartKind::input, "input", "waiting for samples"},
-     {StepPartKind::host, "host", "waiting for the host to issue operators"}}};
+     {StepPartKind::host, "host", "waiting for the host to issue operators"},
+     {StepPartKind::offload, "offload", "waiting for copies to and from the host, and for its update"}}};
 static_assert(rows_in_order(kParts));
 
 StepPartKind part_of(Axis axis) {
@@ -64,6 +65,7 @@ std::vector<StepPart> step_parts(const Prediction& p) {
   add(StepPartKind::bubble, s.bubble);
   add(StepPartKind::input, s.input_exposed);
   add(StepPartKind::host, s.host_exposed);
+  add(StepPartKind::offload, s.offload);
   std::stable_sort(parts.begin(), parts.end(), [](const StepPart& a, const StepPart& b) { return a.time > b.time; });
   return parts;
 }

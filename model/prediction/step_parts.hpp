@@ -18,8 +18,9 @@ enum class StepPartKind {
   expert,
   data,
   pipeline,
-  input,  ///< waiting for samples
-  host,   ///< waiting for operators to be issued
+  input,    ///< waiting for samples
+  host,     ///< waiting for operators to be issued
+  offload,  ///< waiting for what lies on the host
 };
 struct StepPartInfo {
   StepPartKind kind;

@@ -78,6 +78,8 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.division.layout = configuration.layout;
   p.division.zero = configuration.zero;
   p.division.micro_batches = configuration.accumulate;
+  p.division.offload_states = configuration.offload.states;
+  p.division.offload_layers = configuration.offload.layers;
   if (configuration.layout.pipeline > 1)
     p.division.schedule = configuration.own_schedule ? "file" : std::string(pipeline::name(configuration.schedule));
   p.division.recompute = name(configuration.recompute);
@@ -184,6 +186,14 @@ double host_spread(const Configuration& configuration, const StepTimes& times) {
   return host_share(times) * (knows_single_thread(configuration.hardware().host) ? kKnownHostSpread : kUnknownHostSpread);
 }
 
+/// Of what waits for the host's memory and the ways to it, of which programs reach less than the line rates. Assumed: by a
+/// quarter, and where nothing names the memory, by a half.
+double offload_spread(const Configuration& configuration, const StepTimes& times) {
+  constexpr double kNamed = 0.25, kUnnamed = 0.5;
+  if (!configuration.offload.any()) return 0.0;
+  return times.phases.offload / times.step * (configuration.offload.assumed ? kUnnamed : kNamed);
+}
+
 /// That the step hangs on a CPU that nothing names.
 std::string unknown_host(const Configuration& configuration, const StepTimes& times) {
   constexpr double kTold = 0.2;
@@ -223,10 +233,10 @@ Result<Prediction> told(const Configuration& configuration, Simulated& step) {
   const bool exchanges = configuration.gpus > 1 || times.phases.exchange_total > Seconds(0.0);
   const SpreadConstants& constants = (*configuration.constants)->spread;
   // A bubble is as long as the other stages' kernels.
-  const double spread =
-      step_spread(constants, kernel_spread(step.costs, family_sigmas(*kernels, constants)),
-                  std::min<double>(1.0, (times.busy + times.phases.bubble) / times.step),
-                  {kernels->tensor_core(), exchanges, configuration.stack.extra_spread, host_spread(configuration, times)});
+  const double spread = step_spread(constants, kernel_spread(step.costs, family_sigmas(*kernels, constants)),
+                                    std::min<double>(1.0, (times.busy + times.phases.bubble) / times.step),
+                                    {kernels->tensor_core(), exchanges, configuration.stack.extra_spread,
+                                     std::hypot(host_spread(configuration, times), offload_spread(configuration, times))});
   p.step_time = with_range(times.step, spread);
   p.spread.row = constants.row;
   p.spread.exchange = exchanges ? constants.exchange : 0.0;

@@ -110,6 +110,7 @@ CatalogueEntry describe(const Host& h) {
   entry.add_count("cores", "cores", h.cores, true);
   entry.add("clock", "clock_hz", h.clock, true);
   entry.add("memory", "memory_capacity_bytes", h.memory_capacity, true);
+  entry.add("memory bandwidth", "memory_bandwidth_bytes_per_s", h.memory_bandwidth, false, h.memory_bandwidth_source);
   if (h.single_thread)
     entry.facts.push_back({"one thread over the reference host's", "single_thread", fmt::format("{:g}", *h.single_thread),
                            *h.single_thread, h.single_thread_source, false});

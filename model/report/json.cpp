@@ -77,7 +77,13 @@ Json memory(const MemoryVerdict& m) {
                                     {"received_gradients", whole(g.stored.received)}};
     if (g.stage) gpus.back()["stage"] = *g.stage;
   }
-  return {{"capacity_bytes", whole(m.capacity)}, {"fits", m.fits}, {"gpus", gpus}};
+  Json all = {{"capacity_bytes", whole(m.capacity)}, {"fits", m.fits}, {"gpus", gpus}};
+  if (m.host)
+    all["host"] = {{"needed_bytes", whole(m.host->needed)},
+                   {"per_gpu_bytes", whole(m.host->rank)},
+                   {"capacity_bytes", m.host->capacity ? Json(whole(*m.host->capacity)) : Json(nullptr)},
+                   {"fits", m.host->fits}};
+  return all;
 }
 
 Json limit(const Limit& l) { return {{"resource", name(l.resource)}, {"share", l.share}, {"text", l.text}}; }
@@ -98,6 +104,8 @@ Json layout(const Prediction& p) {
             {"micro_batches", p.division.micro_batches},
             {"recompute", p.division.recompute}};
   if (!l.stage_layers.empty()) json["stage_layers"] = l.stage_layers;
+  if (p.division.offload_states > 0.0) json["offload_share"] = p.division.offload_states;
+  if (p.division.offload_layers > 0) json["offload_layers"] = p.division.offload_layers;
   return json;
 }
 
@@ -143,16 +151,18 @@ namespace {
 using namespace json;
 
 Json phases(const PhaseTimes& s) {
-  return {{"forward", s.forward.base()},
-          {"backward", s.backward.base()},
-          {"weight_update", s.weight_update.base()},
-          {"metric", s.metric.base()},
-          {"exchange_total", s.exchange_total.base()},
-          {"exchange_exposed", s.exchange_exposed.base()},
-          {"input_exposed", s.input_exposed.base()},
-          {"host_exposed", s.host_exposed.base()},
-          {"bubble", s.bubble.base()},
-          {"weight_update_total", s.weight_update_total.base()}};
+  Json all = {{"forward", s.forward.base()},
+              {"backward", s.backward.base()},
+              {"weight_update", s.weight_update.base()},
+              {"metric", s.metric.base()},
+              {"exchange_total", s.exchange_total.base()},
+              {"exchange_exposed", s.exchange_exposed.base()},
+              {"input_exposed", s.input_exposed.base()},
+              {"host_exposed", s.host_exposed.base()},
+              {"bubble", s.bubble.base()},
+              {"weight_update_total", s.weight_update_total.base()}};
+  if (s.offload > Seconds(0.0)) all["offload"] = s.offload.base();
+  return all;
 }
 
 Json input_verdict(const Prediction& p) {

@@ -89,6 +89,8 @@ std::string memory_json(const MemoryReport& r) {
                     {"zero", r.zero},
                     {"tensor_parallel", r.layout.tensor},
                     {"pipeline", r.layout.pipeline}};
+  if (r.offload_states > 0.0) json["config"]["offload_share"] = r.offload_states;
+  if (r.offload_layers > 0) json["config"]["offload_layers"] = r.offload_layers;
   json["memory"] = memory(r.memory);
   json["memory"]["lower_bound_bytes"] = whole(r.lower_bound);
   json["peak"] = {{"layer", r.peak_layer}, {"pass", name(r.peak_phase)}};

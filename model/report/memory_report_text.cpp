@@ -41,6 +41,8 @@ std::string batch_text(const MemoryReport& r) {
 std::string savings(const MemoryReport& r) {
   std::string text;
   if (r.recompute != "none") text += fmt::format(", recompute {}", r.recompute);
+  if (r.offload_states > 0.0) text += fmt::format(", {} of the states on the host", percent_text(r.offload_states));
+  if (r.offload_layers > 0) text += fmt::format(", activations of {} layers on the host", r.offload_layers);
   if (r.zero > 0) text += fmt::format(", ZeRO {}{}", r.zero, copies(r) == 1 ? " without effect: one copy" : "");
   return text;
 }
@@ -258,13 +260,23 @@ std::string fit_text(const MemoryVerdict& memory) {
   const std::string sold = memory.sold > Bytes(0.0) ? fmt::format(", sold as {},", sold_memory(memory.sold)) : "";
   std::string verdict = fmt::format("{} of {}{} per GPU (80 % range {} to {}): ", format(most.peak), format(memory.capacity),
                                     sold, format(most.low), format(most.high));
-  verdict += memory.fits ? fmt::format("fits, {} free", format(memory.capacity - most.peak))
-                         : fmt::format("DOES NOT FIT, {} too much", format(most.peak - memory.capacity));
+  // A job that its host's memory does not hold may fit its GPUs.
+  const bool fits = memory.fits || (memory.host && !memory.host->fits && most.peak <= memory.capacity);
+  verdict += fits ? fmt::format("fits, {} free", format(memory.capacity - most.peak))
+                  : fmt::format("DOES NOT FIT, {} too much", format(most.peak - memory.capacity));
   if (memory.fits && most.high > memory.capacity && most.probability < 0.9)
     verdict += ", but the upper end of the range does not";
   if (least.peak < most.peak)
     verdict += fmt::format("; GPU {} is fullest, GPU {} holds {}", most.gpu, least.gpu, format(least.peak));
   return verdict;
+}
+
+std::string host_fit_text(const HostMemory& host) {
+  const std::string each = fmt::format("{} for each GPU", format(host.rank));
+  if (!host.capacity) return fmt::format("{} a node, {}; its size is not known", format(host.needed), each);
+  const Bytes distance = host.fits ? *host.capacity - host.needed : host.needed - *host.capacity;
+  return fmt::format("{} of {} a node, {}: {}, {} {}", format(host.needed), format(*host.capacity), each,
+                     host.fits ? "fits" : "DOES NOT FIT", format(distance), host.fits ? "free" : "too much");
 }
 
 std::string part_label(MemoryPart part) {
@@ -275,7 +287,9 @@ std::string part_label(MemoryPart part) {
 }
 
 std::string memory_table(const MemoryReport& r, MemoryView view) {
-  std::string text = title(r) + gpu_totals(r) + '\n';
+  std::string text = title(r) + gpu_totals(r);
+  if (r.memory.host) text += paragraph("Memory of the host: " + host_fit_text(*r.memory.host));
+  text += '\n';
   text += view == MemoryView::layer  ? layers(r)
           : view == MemoryView::type ? types(r)
           : view == MemoryView::time ? moments(r)

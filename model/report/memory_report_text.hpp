@@ -19,6 +19,8 @@ enum class MemoryView { structure, layer, type, time };
 [[nodiscard]] std::string sold_memory(Bytes capacity);
 /// "3 GB of 16.9 GB, sold as 16 GB, per GPU (80 % range 2.8 GB to 3.2 GB): fits, 13.9 GB free". Expects at least one GPU.
 [[nodiscard]] std::string fit_text(const MemoryVerdict& memory);
+/// What a job keeps in its hosts' memory, and whether that is large enough.
+[[nodiscard]] std::string host_fit_text(const HostMemory& host);
 /// "feature maps"
 [[nodiscard]] std::string part_label(MemoryPart part);
 

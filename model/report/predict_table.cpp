@@ -68,6 +68,9 @@ std::string layout_text(const Prediction& p) {
                         p.division.zero == 1   ? "state"
                         : p.division.zero == 2 ? "state and gradients"
                                                : "weights, too");
+  if (p.division.offload_states > 0.0)
+    text += fmt::format(", {} of the states on the host", percent_text(p.division.offload_states));
+  if (p.division.offload_layers > 0) text += fmt::format(", activations of {} layers on the host", p.division.offload_layers);
   if (p.division.recompute != "none") text += fmt::format(", {} recomputation", p.division.recompute);
   return text;
 }
@@ -156,6 +159,7 @@ std::string phases(const Prediction& p) {
         fmt::format("{} in all, {} overlapped", format(s.exchange_total), format(hidden)));
   }
   if (s.bubble > Seconds(0.0)) add("bubble", s.bubble, "waiting until another stage has computed");
+  if (s.offload > Seconds(0.0)) add("offload, exposed", s.offload, "waiting for copies to and from the host, and for its update");
   if (s.input_exposed > Seconds(0.0))
     add("input, exposed", s.input_exposed,
         p.input_verdict ? fmt::format("loading {}, {} of it overlapped; copies to the GPUs {}", format(p.input_verdict->load),
@@ -237,9 +241,13 @@ std::string memory_parts(const MemoryParts& parts) {
   return text;
 }
 
+std::string host_memory(const MemoryVerdict& memory) {
+  return memory.host ? section("Host memory", host_fit_text(*memory.host)) : "";
+}
+
 std::string memory(const Prediction& p) {
   if (p.memory.gpus.empty()) return "";
-  return section("Memory", fit_text(p.memory)) + section("", memory_parts(fullest(p.memory).parts));
+  return section("Memory", fit_text(p.memory)) + section("", memory_parts(fullest(p.memory).parts)) + host_memory(p.memory);
 }
 
 std::string cost(const Prediction& p) {

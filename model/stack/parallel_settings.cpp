@@ -29,6 +29,7 @@ ParallelSettings read_parallel_settings(TomlTable table) {
   s.loss = read_loss_kernels(table);
   s.norms = read_norm_kernels(table);
   s.experts = read_expert_axis(table);
+  s.offload = read_offload_settings(table);
   s.batch_operators = table.number_or("batch_operators", s.batch_operators, {0.0, 1000.0});
   (void)table.text("source");
   table.finish();

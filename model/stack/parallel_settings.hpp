@@ -7,6 +7,7 @@
 #include "model/stack/parallel/gradient_sums.hpp"
 #include "model/stack/parallel/loss_kernels.hpp"
 #include "model/stack/parallel/norm_kernels.hpp"
+#include "model/stack/parallel/offload_settings.hpp"
 #include "model/stack/parallel/pipeline_settings.hpp"
 #include "model/stack/parallel/shard_settings.hpp"
 #include "model/stack/parallel/tensor_axis.hpp"
@@ -43,6 +44,7 @@ struct ParallelSettings {
   LossKernels loss;
   NormKernels norms;
   ExpertAxisSettings experts;
+  OffloadSettings offload;
   double batch_operators = 0;  ///< operators that read, mask and embed a micro-batch, beside the network's own
 };
 

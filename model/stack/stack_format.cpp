@@ -83,6 +83,15 @@ constexpr KeyMeaning kStack[] = {
      "what `plan` searches: the highest stage of sharding, and the schedules of pipelines between blanks, that the framework "
      "has; 3, all",
      ""},
+    {"[parallel]", "`offloads_states`, `offloads_weights`, `offloads_parts`, `offloads_activations`",
+     "what the framework can keep on the host (`--offload`): fp32 weights and optimiser states; with them divided weights and "
+     "their gradients; a part of the states; what layers keep for backward; false",
+     ""},
+    {"[parallel]", "`offload_overlaps`, `host_gradient`, `host_weight`, `host_update_moves`",
+     "gradients are copied beside the last `backward`, or both copies beside the host's `update`, or `none`; bytes of a "
+     "parameter "
+     "that travel to the host and back; and that its update moves in the host's memory; `backward`, 2 B, 2 B, 30 B",
+     ""},
     {"[parallel]", "**`source`**", "where its figures are from", ""},
     {"[features]", "`amp`", "the framework trains in mixed precision by itself; false", ""},
     {"[features]", "`casts_weights`", "under `amp` 16-bit copies of weights last only while a step needs them (autocast); false",

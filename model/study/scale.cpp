@@ -117,7 +117,8 @@ constexpr std::array kPhaseTimes{&PhaseTimes::forward,
                                  &PhaseTimes::host_forward,
                                  &PhaseTimes::host_backward,
                                  &PhaseTimes::host_update,
-                                 &PhaseTimes::weight_update_total};
+                                 &PhaseTimes::weight_update_total,
+                                 &PhaseTimes::offload};
 
 PhaseTimes times(double count, PhaseTimes phases) {
   for (const auto time : kPhaseTimes) phases.*time = count * (phases.*time);

@@ -34,9 +34,11 @@ BERT = "--hw dgx1 --model bert-base --batch 4"
 GPT = "--hw dgx1 --model gpt2 --batch 4 --gpus 8"
 FUSED = "--hw dgx-a100-80gb --model llama-3.2-1b --precision bf16 --batch 1 --gpus 8"
 EXPERTS = "--hw dgx-a100-80gb --model qwen3-30b-a3b --precision bf16 --batch 1 --gpus 8"
+SHARDED = FUSED + " --stack deepspeed-0.14"
+KEPT = FUSED + " --stack megatron-core-0.8"
 STAGES = GPT + " --pipeline-parallel 2 --accumulate 4"
 GNMT = "--hw titan-xp --model gnmt --stack pytorch-ngc-20.06-apex"
-OFFLOADS = ("offload.json:3:59: zero_optimization.offload_optimizer.device cpu: states on the host or on disks is not modelled (modelled: none)\n"
+OFFLOADS = ("offload.json:3:59: zero_optimization.offload_optimizer.device nvme: states on disks is not modelled (modelled: none, cpu)\n"
             "tbdsim: --unmodelled allow predicts without what is not modelled")
 
 PLANNED = "--hw dgx-a100-80gb --model gpt3-760m --gpus 8 --global-batch 32"
@@ -56,6 +58,9 @@ LAYOUT = {
     "--stage-layers": ("--stage-layers 5,7", EFFECT, STAGES),
     "--schedule": ("--schedule gpipe", EFFECT, STAGES),
     "--zero": ("--zero 2", EFFECT, GPT),
+    "--offload": ("--offload states", EFFECT, SHARDED),
+    "--offload-share": ("--offload-share 0.5", EFFECT, SHARDED + " --offload states"),
+    "--offload-layers": ("--offload-layers 8", EFFECT, KEPT),
 }
 # Options that describe a job. Option, then what to add, then the command that it is added to.
 JOB = {
@@ -189,6 +194,9 @@ TABLE = {
         "--stage-layers": ("--stage-layers 5,7", EFFECT, STAGES),
         "--schedule": ("--schedule 1f1b,zb-h1", EFFECT, STAGES),
         "--zero": ("--zero 0,2", EFFECT, GPT),
+        "--offload": ("--offload none,states", EFFECT, SHARDED),
+        "--offload-share": ("--offload-share 0.5,1", EFFECT, SHARDED + " --offload states"),
+        "--offload-layers": ("--offload-layers 0,8", EFFECT, KEPT),
         "--input": ("--input synthetic,imagenet-records", EFFECT, EIGHT),
         "--storage": ("--storage hdd,nvme", EFFECT, LOADS),
         "--workers": ("--workers 1,2", EFFECT, LOADS),
@@ -232,6 +240,9 @@ TABLE = {
         "--stage-layers": ("--stage-layers 11,13", EFFECT, PLANNED),
         "--schedule": ("--schedule zb-h1", EFFECT, PLANNED),
         "--zero": ("--zero 0", EFFECT, PLANNED),
+        "--offload": ("--offload states", EFFECT, PLANNED + " --stack megatron-core-0.14"),
+        "--offload-share": ("--offload-share 0.5", EFFECT, PLANNED + " --stack megatron-core-0.14 --offload states"),
+        "--offload-layers": ("--offload-layers 4", Refused("tbdsim: plan: layouts are searched with their activations on the GPUs; leave out --offload activations and --offload-layers"), PLANNED + " --stack megatron-core-0.14"),
         "--attention": ("--attention unfused", EFFECT, PLANNED),
         "--global-batch": ("--global-batch 64", EFFECT, "--hw dgx-a100-80gb --model gpt3-760m --gpus 8", "--global-batch 32"),
         "--layout-from": ("--layout-from layout.txt", EFFECT, PLANNED),
@@ -430,6 +441,9 @@ ROWS = {
     "--set hw.link.nvlink.bandwidth=0.1x": (EFFECT, Nothing("this value is about time"), EFFECT),
     "--calibration anchors.toml": (EFFECT, Nothing("these values are about time"), EFFECT),
     "--zero 2": (EFFECT, EFFECT, STEP_ONLY),
+    "--offload states": (EFFECT, EFFECT, STEP_ONLY),
+    "--offload-share 0.5": (EFFECT, EFFECT, STEP_ONLY),
+    "--offload-layers 8": (EFFECT, EFFECT, STEP_ONLY),
     "--tensor-parallel 4": (EFFECT, EFFECT, STEP_ONLY),
     "--sequence-parallel off": (EFFECT, EFFECT, STEP_ONLY),
     "--context-parallel 2": (EFFECT, EFFECT, STEP_ONLY),
@@ -466,6 +480,9 @@ ROW_NEEDS = {
     "--mock-loader": {"input": "imagenet-records"},
     "--mock-trainer": {"input": "imagenet-records"},
     "--zero 2": {"model": "gpt2", "batch_per_gpu": "4", "gpus": "8"},
+    "--offload states": dict(FUSED_ROW, stack="deepspeed-0.14"),
+    "--offload-share 0.5": dict(FUSED_ROW, stack="deepspeed-0.14", offload="states"),
+    "--offload-layers 8": dict(FUSED_ROW, stack="megatron-core-0.8"),
     "--tensor-parallel 4": {"model": "gpt2", "batch_per_gpu": "4", "gpus": "8"},
     "--sequence-parallel off": {"model": "gpt2", "batch_per_gpu": "4", "gpus": "8", "tensor_parallel": "4"},
     "--context-parallel 2": FUSED_ROW,

@@ -17,7 +17,7 @@ constexpr std::string_view kAnyNumber = "1.0";
 
 /// Whether a value asks for nothing, so that no setting is needed for it.
 bool nothing_asked(const std::string& option, const std::string& value) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kPlain{{{"tensor-parallel", "1"},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kPlain{{{"tensor-parallel", "1"},
                                                                                   {"context-parallel", "1"},
                                                                                   {"expert-parallel", "1"},
                                                                                   {"pipeline-parallel", "1"},
@@ -25,6 +25,7 @@ bool nothing_asked(const std::string& option, const std::string& value) {
                                                                                   {"sequence-parallel", "off"},
                                                                                   {"zero", "0"},
                                                                                   {"recompute", "none"},
+                                                                                  {"offload", "none"},
                                                                                   // What the stages and their parts imply.
                                                                                   {"schedule", "1f1b"},
                                                                                   {"schedule", "interleaved"},
@@ -274,6 +275,7 @@ std::vector<std::pair<std::string, std::string>> parallel_values(const ParallelS
           {"gathers_8_bit", truth(p.weights.gathers_8_bit)},
           {"blocking_hops", truth(p.pipeline.blocking_hops)},
           {"clips", truth(p.update.clips)},
+          {"offload_overlaps", std::string(name(p.offload.overlap))},
           {"bucket", fmt::format("{}", p.gradients.bucket.base())},
           {"context_exchange", std::string(name(p.context))},
           {"dispatch", std::string(name(p.experts.dispatch))},
@@ -300,6 +302,11 @@ std::vector<std::pair<std::string, std::string>> layout_values(const Configurati
   add("global-batch", job.samples_per_step());
   if (graph.part_unit == "token") add("seq-len", graph.parts_per_sample);
   add("recompute", name(job.recompute));
+  const Offload& offload = job.offload;
+  // Layers are named beside either.
+  add("offload", offload.states > 0.0 ? "states" : offload.layers > 0 ? "activations" : "none");
+  if (offload.states > 0.0 && offload.states < 1.0) add("offload-share", offload.states);
+  if (offload.layers > 0) add("offload-layers", offload.layers);
   add("precision", name(job.precision));
   add("attention", attention_word(job.stack));
   add("optimizer", job.optimizer.name);

@@ -91,6 +91,7 @@ PassTime& PassTime::operator+=(const PassTime& more) {
   kernels += more.kernels;
   memory += more.memory;
   host += more.host;
+  offload += more.offload;
   issue += more.issue;
   for (std::size_t i = 0; i < kAxes; ++i) {
     exchange[i] += more.exchange[i];
@@ -109,7 +110,7 @@ double lost_of_mix(Taken taken, double memory_share) {
 }
 
 PassTime operator*(double times, PassTime pass) {
-  for (Seconds* each : {&pass.time, &pass.kernels, &pass.memory, &pass.host, &pass.issue}) *each *= times;
+  for (Seconds* each : {&pass.time, &pass.kernels, &pass.memory, &pass.host, &pass.offload, &pass.issue}) *each *= times;
   for (std::size_t i = 0; i < kAxes; ++i) {
     pass.exchange[i] *= times;
     pass.exposed[i] *= times;

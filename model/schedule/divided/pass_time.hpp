@@ -36,6 +36,7 @@ struct PassTime {
   Seconds kernels;                                   ///< that the compute stream is busy
   Seconds memory;                                    ///< of it, with kernels that memory bounds
   Seconds host;                                      ///< for which it waits for the host
+  Seconds offload;                                   ///< for which it waits for copies to and from the host
   Seconds issue;                                     ///< host time of all items
   std::array<Bytes, kAxes> bytes{};                  ///< that the rank sends along each axis
   std::array<Seconds, kAxes> exchange{}, exposed{};  ///< of each axis: all calls; for which it waits
