@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view kOneNode = ": without effect, since the job runs on one node; use --nodes, such as --nodes 2";
 
+constexpr std::string_view kStood = " already";
+
 constexpr std::string_view kOneCopy = ": there is one copy of the network, and nothing to shard over it";
 
 }  // namespace
@@ -23,8 +25,13 @@ bool is_one_copy_notice(const std::string& notice) { return notice.ends_with(kOn
 std::string one_node_notice(const std::string& what) { return what + std::string(kOneNode); }
 bool is_one_node_notice(const std::string& notice) { return notice.ends_with(kOneNode); }
 
+std::string stood_notice(const std::string& assignment, const std::string& value) {
+  return fmt::format("{} {}: without effect, since it is {}{}", kAssignments, assignment, value, kStood);
+}
+
 bool is_no_effect_notice(const std::string& notice) {
-  return is_one_copy_notice(notice) || notice.find(": without effect, ") != std::string::npos;
+  const bool stood = notice.ends_with(kStood);
+  return is_one_copy_notice(notice) || (!stood && notice.find(": without effect, ") != std::string::npos);
 }
 
 std::string network_notice(const PredictOptions& options, const Configuration& configuration) {

@@ -14,7 +14,10 @@ namespace tbdsim {
 [[nodiscard]] std::string one_copy_notice(int zero);
 [[nodiscard]] bool is_one_copy_notice(const std::string& notice);
 
-/// Whether a notice says that an option or a changed value of the job has no effect.
+/// That a changed value stood as it was set.
+[[nodiscard]] std::string stood_notice(const std::string& assignment, const std::string& value);
+
+/// Whether a notice says that an option or a changed value of the job is not used; a value that stood as it was set is.
 [[nodiscard]] bool is_no_effect_notice(const std::string& notice);
 
 /// What to say of a network that was named; nothing where it serves as the machine's own would.

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "model/configuration/dependent_values.hpp"
+#include "model/configuration/network_notices.hpp"
 #include "model/configuration/what_if.hpp"
 #include "model/input/toml_value.hpp"
 #include "model/support/edit_distance.hpp"
@@ -250,8 +251,7 @@ class Resolver {
     const std::string old = leaf.text ? quoted_literal(stood) : stood;
     if (edit.literal == old) {
       // What stays as it is, is told of a named change alone, and not of one with several values, of which some may stand.
-      if (is_named_change(edit.text))
-        resolved_.notices.push_back(fmt::format("{} {}: without effect, since it is {} already", kAssignments, edit.text, old));
+      if (is_named_change(edit.text)) resolved_.notices.push_back(stood_notice(edit.text, old));
     } else {
       resolved_.notices.push_back(fmt::format("{}: {} becomes {}", edit.key, old, edit.literal));
       const auto [table, name] = split_last(leaf.path);
