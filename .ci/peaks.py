@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Best rate of large square products: predicted against published.   Usage: peaks.py TBDSIM_CALIBRATE
 
-Published: calibrate/samples/peaks_reached.csv, the median of a board's rows where it has several. Predicted: the best of the same sizes.
+Published: calibrate/samples/peaks/reached.csv, the median of a board's rows where it has several. Predicted: the best of the same sizes.
 `error` is of the time. The fp32 rates of GeForce boards since Ampere set `product_issue` (hardware/README.md): no validation. The others
 served no fit, but for a bound on the energy of GeForce boards in 16 bits.
 """
@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-TABLE = os.path.join(ROOT, "calibrate", "samples", "peaks_reached.csv")
+TABLE = os.path.join(ROOT, "calibrate", "samples", "peaks", "reached.csv")
 SIZES = (1024, 2048, 4096, 8192, 10240)
 FLOP = 2.0
 

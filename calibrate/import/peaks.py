@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Best published rates of matrix products -> calibrate/samples/peaks_reached.csv.   Usage: peaks.py SOURCE_FOLDER
+"""Best published rates of matrix products -> calibrate/samples/peaks/reached.csv.   Usage: peaks.py SOURCE_FOLDER
 
 modern_peak_reached.csv holds the best rate of square products of 1,024 to 10,240 rows that torch.matmul reached, board by board, without
 the time of each. Boards of the catalogue are kept. Laptop boards, rows whose name or memory is another board's, and 16-bit rates of
@@ -15,7 +15,7 @@ import tomllib
 from sample_file import rows
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TARGET = ROOT / "calibrate" / "samples" / "peaks_reached.csv"
+TARGET = ROOT / "calibrate" / "samples" / "peaks" / "reached.csv"
 PRECISIONS = {"bfloat16": "bf16", "fp16": "fp16", "fp32": "fp32", "tf32": "tf32"}
 RATES = {"fp32": "peak_fp32", "tf32": "peak_tf32_tensor", "fp16": "peak_fp16_tensor", "bf16": "peak_bf16_tensor"}
 # Names whose board the words and the memory behind them alone do not tell.

@@ -99,7 +99,7 @@ def write_host(out, host):
     t.amount("clock", clock, "MHz").text("source", source)
     memory = cpus.memory(name, sockets)
     if memory:
-        t.amount("memory_bandwidth", memory[0], "GB/s").text("memory_bandwidth_source", memory[1])
+        t.amount("dram_bandwidth", memory[0], "GB/s").text("dram_bandwidth_source", memory[1])
     speed = cpus.single_thread(name)
     if speed:
         t.fraction("single_thread", speed[0]).text("single_thread_source", speed[1])
@@ -114,7 +114,7 @@ def write_plain_hosts(out, types):
         t.amount("price", PLAIN_HOST[0], "USD").text("price_date", PLAIN_HOST[1]).text("price_source", PLAIN_HOST[2])
         t.text("source", "assumed: two sockets of 16 cores at 2.2 GHz, each with half of the GPUs; nothing names the machine")
         rate, source = cpus.plain_memory(generation, 2)
-        t.amount("memory_bandwidth", rate, "GB/s").text("memory_bandwidth_source", source)
+        t.amount("dram_bandwidth", rate, "GB/s").text("dram_bandwidth_source", source)
         speed, source = cpus.plain(generation)
         t.fraction("single_thread", speed).text("single_thread_source", source)
         text = f"{t}\n{types.pcie(generation)}\n{types.cpu_link(link, peer_access='amd' in link, links=2)}"

@@ -6,8 +6,8 @@
 #include <array>
 #include <cstdint>
 
-#include "model/configuration/choose_stages.hpp"
 #include "model/configuration/choose_offload.hpp"
+#include "model/configuration/choose_stages.hpp"
 #include "model/configuration/network_notices.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/schedule/pipeline/check_schedule.hpp"

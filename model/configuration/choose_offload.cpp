@@ -125,7 +125,7 @@ class Offloading {
       return refuse(fmt::format("--offload: {} has no way from its GPUs to the host's memory", system.id));
     if (memory.assumed)
       job_.notices.push_back(
-          fmt::format("nothing names the host's memory: {} is taken for it (hw.host.memory_bandwidth), and the range is wider",
+          fmt::format("nothing names the host's memory: {} is taken for it (hw.host.dram_bandwidth), and the range is wider",
                       format(memory.rate)));
     if (!system.host.memory_capacity)
       job_.notices.emplace_back(

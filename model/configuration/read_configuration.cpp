@@ -1,3 +1,4 @@
+// Long because every option is read into one configuration, in the order in which they depend on each other.
 #include "model/configuration/read_configuration.hpp"
 
 #include <fmt/format.h>
@@ -12,8 +13,8 @@
 #include "model/configuration/choose_devices.hpp"
 #include "model/configuration/choose_input.hpp"
 #include "model/configuration/choose_layout.hpp"
-#include "model/configuration/choose_stages.hpp"
 #include "model/configuration/choose_offload.hpp"
+#include "model/configuration/choose_stages.hpp"
 #include "model/configuration/network_notices.hpp"
 #include "model/hardware/plain_host.hpp"
 #include "model/memory/footprint.hpp"

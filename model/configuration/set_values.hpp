@@ -3,14 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "model/configuration/factor.hpp"
 #include "model/configuration/option_changes.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/input/edits.hpp"
 
 namespace tbdsim {
-
-/// `2x` as 2, of an assignment that multiplies what stands there; nothing for other values.
-[[nodiscard]] std::optional<double> factor_of(const std::string& value);
 
 /// What a list of assignments KEY=VALUE means.
 struct ResolvedValues {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "model/configuration/set_values.hpp"
+#include "model/configuration/factor.hpp"
 #include "model/support/find_named.hpp"
 
 namespace tbdsim {

@@ -69,7 +69,7 @@ constexpr KeyMeaning kHost[] = {
     {"", "**`name`**, **`source`**", "texts", ""},
     {"", "**`sockets`**, **`cores`**", "whole numbers; cores are physical, of all sockets", ""},
     {"", "`clock`, `memory_capacity`", "of the processors; of the node", "not known"},
-    {"", "`memory_bandwidth`, `memory_bandwidth_source`",
+    {"", "`dram_bandwidth`, `dram_bandwidth_source`",
      "of all sockets: channels times their line rate; `assumed:` at the beginning of the source says that nothing names the CPU",
      "by the generation of PCIe, with a wider range; `source`"},
     {"", "`dispatch_scale`", "time of one dispatched operator against the host on which the stack was measured", "1"},

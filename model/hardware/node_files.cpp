@@ -39,8 +39,8 @@ Host read_host(TomlTable table, std::string id) {
   host.dispatch_scale = table.number_or("dispatch_scale", 1.0, kPositive);
   if (table.has("single_thread")) host.single_thread = table.number("single_thread", kThread);
   host.source = table.text("source");
-  host.memory_bandwidth = table.quantity_if<BytesPerSecond>("memory_bandwidth");
-  host.memory_bandwidth_source = table.text_or("memory_bandwidth_source", host.source);
+  host.memory_bandwidth = table.quantity_if<BytesPerSecond>("dram_bandwidth");
+  host.memory_bandwidth_source = table.text_or("dram_bandwidth_source", host.source);
   host.single_thread_source = table.text_or("single_thread_source", host.source);
   host.price = table.quantity_if<Usd>("price");
   host.power = table.quantity_if<Watts>("power");

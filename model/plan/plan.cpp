@@ -1,3 +1,4 @@
+// Long because a plan is made, priced, ordered and explained from the same rows.
 #include "model/plan/plan.hpp"
 
 #include <fmt/format.h>

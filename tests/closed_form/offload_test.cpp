@@ -144,7 +144,7 @@ TEST_CASE("the step waits for the host's update and what its copies leave") {
   CHECK(there.step_time.value <= here.step_time.value + there.phases.offload);
   // Faster memory is never slower, and nothing else changes.
   PredictOptions fast = job("deepspeed-0.14", "states");
-  fast.set = {"hw.host.memory_bandwidth=2x"};
+  fast.set = {"hw.host.dram_bandwidth=2x"};
   CHECK_THAT(there.phases.offload.base() - predicted(fast).phases.offload.base(), WithinRel(0.5 * moved(there, 36.0), 1e-3));
 }
 

@@ -85,7 +85,7 @@ TEST_CASE("a value set to what it was is not told") {
 
 TEST_CASE("a named change that sets what stands already says that it has no effect") {
   PredictOptions options = two_of_dgx1({"network.rdma=true"});
-  options.gpus = 1;
+  options.gpus = 4;
   options.nodes = 4;
   const auto session = open_session(kCatalogue);
   const auto infiniband = configure(*session, options);

@@ -118,6 +118,7 @@ layer                   output      parameters  forward  backward  update  share
 input                   3x224x224
 conv1                   64x112x112        9408     1 ms      2 ms    1 us   75 %
 a_layer_wi..r_too_long  64x112x112               500 us    500 us           25 %
+all layers                                9408   1.5 ms    2.5 ms    1 us  100 %
 )");
 }
 
@@ -172,6 +173,7 @@ useful: FLOP of the direct method over the listed peak
 kernel               algorithm       launches  time  share  fp32  useful
 convolution forward  winograd_fused         2  3 ms   75 %  70 %   140 %
 activation forward   memory_bound           1  1 ms   25 %   0 %     0 %
+all kernels                                 3  4 ms  100 %  52 %   105 %
 
 Mean fp32 utilisation, weighted by time: 52 %; useful FLOP over peak 105 %
 Mean achieved occupancy, modelled: 44 %
@@ -187,6 +189,7 @@ Longest kernels below the mean
   activation forward  memory_bound  1  1 ms  25 %  0 %  0 %
 Longest kernels at or above the mean
   convolution forward  winograd_fused  2  3 ms  75 %  70 %  140 %
+CPU time by operator: --host; by layer: --layers
 )");
   // On tensor cores the share is of their peak, and says so.
   p.utilization.tensor_core = 0.2;
