@@ -23,7 +23,8 @@ foreach(page hardware/README.md hardware/SOURCES.md scenarios/README.md scenario
         scenarios/CONTROLS.md scenarios/collectives/README.md scenarios/published/INDEX.md scenarios/published/NOTES.md
         calibrate/README.md calibrate/samples/README.md calibrate/collect/README.md
         calibrate/collect/pytorch_steps.py calibrate/collect/pytorch_attention.py model/cost/README.md
-        model/memory/README.md model/schedule/pipeline/README.md model/stack/README.md model/workload/README.md model/workload/export_onnx.py)
+        model/memory/README.md model/schedule/divided/README.md model/schedule/pipeline/README.md model/stack/README.md
+        model/workload/README.md model/workload/export_onnx.py)
   get_filename_component(folder ${page} DIRECTORY)
   install(FILES ${page} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
 endforeach()

@@ -192,6 +192,7 @@ constexpr GlossaryEntry kGlossary[] = {
     {"vertices", "Parts of the node on a route."},
     {"Waiting", "Time of a step in which GPUs wait for the exchange."},
     {"way, bandwidth", "A route between two GPUs (direct, relay over a third GPU, or over the host), and its rate."},
+    {"wait", "Row of the axes of a divided network: what a step waits for the slowest GPU."},
     {"weak saves", "Time that weak scaling saves against as many epochs on one GPU."},
     {"weight",
      "Of a cause that would make a job as slow as it was measured: its share of the evidence, from how often such causes are met "

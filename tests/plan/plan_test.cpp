@@ -390,7 +390,8 @@ TEST_CASE("bought machines are paid for on the terms that are asked for, rented 
   // Neither beats the other by cost, since one is bought and one rented.
   CHECK(plan::paid_unlike(usual->rows));
   const std::string text = plan_table(*powered, Objective::cost);
-  CHECK(text.find("USD/M sequences") != std::string::npos);
+  CHECK(text.find("USD/M\n") != std::string::npos);
+  CHECK(text.find(" sequences paid") != std::string::npos);
   CHECK(text.find("Some rows are bought") != std::string::npos);
   CHECK(text.find("dgx-h100: bought, ") != std::string::npos);
   CHECK(text.find("aws-p5.48xlarge: rented, ") != std::string::npos);

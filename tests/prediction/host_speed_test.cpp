@@ -58,7 +58,7 @@ TEST_CASE(
 TEST_CASE("a speed of zero is refused") {
   const auto refused = predict(session(), small({"hw.host.single_thread=0"}));
   REQUIRE_FALSE(refused);
-  CHECK(to_text(refused.error()).find("single_thread: expected a number above 0") != std::string::npos);
+  CHECK(to_text(refused.error()).find("single_thread: expected a number from 0.01 to 100, got 0") != std::string::npos);
 }
 
 TEST_CASE("a script that waits after each step is no faster, and without an optimiser a step is no slower") {
