@@ -131,7 +131,9 @@ class Comparisons(unittest.TestCase):
             self.assertRegex(done.stdout, r"Fastest within the budget: [a-z0-9-]+ \d, (bought|rented), \d+ images/s")
             self.assertRegex(" ".join(done.stderr.split()), r"shown are the best \d+ by time")
             self.assertLess(len(done.stdout.splitlines()), 120)
-            sources = re.findall(r"^  \[\d+\] (.*)", done.stdout, re.M)
+            listed = done.stdout.split("\nPrices are from\n")[1].split("\n\n")[0]
+            sources = [" ".join(source.split()) for source in re.split(r"^  \[\d+\] ", listed, flags=re.M)[1:]]
+            self.assertGreater(len(sources), 3)
             self.assertEqual(len(sources), len(set(sources)))
         self.assertEqual(run("compare", "--hw", "all", "--model", "resnet50").stderr,
                          "tbdsim: --hw all: add --budget, such as --budget '40000 USD', to choose among all that has a price\n")
