@@ -56,7 +56,7 @@ const standalone = svg => {
 const placeLabels = svg => {
   const labels = [...svg.querySelectorAll('[aria-description^=names] text')];
   if (labels.length === 0) return;
-  const box = svg.getBoundingClientRect(), gap = 1;
+  const box = svg.getBoundingClientRect(), gap = 4;
   const meets = (a, b) => a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom + gap && b.top < a.bottom + gap;
   const texts = [...svg.querySelectorAll('text')].filter(text => text.textContent.trim() && !labels.includes(text));
   const taken = [...texts, ...svg.querySelectorAll('[aria-label=dot] > *')].map(e => e.getBoundingClientRect());
