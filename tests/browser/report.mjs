@@ -77,7 +77,7 @@ const SAYS = {
   'plan-clusters': [/85\.5 GB, dgx-h100/],
   memory: [/outside all layers/],
   explain: [/What limits resnet50 on 8 x v100-sxm2-16gb\s+dgx1, mxnet-1.2, fp32/, /The best settings together\s+\+\d/, /--what-if \S+ --what-if/],
-  'explain-boards': [/What limits resnet50 on 4 x rtx-4090/, /takes 2\.\d+ times as long/, /2 workers/, /a step [\d.]+ % (longer|shorter) than measured/],
+  'explain-boards': [/What limits resnet50 on 4 x rtx-4090/, /takes [\d.]+ times as long/, /2 workers/, /a step [\d.]+ % (longer|shorter) than measured/],
   sweep: [/titan-xp, resnet50, batch 32/, /hollow: not on the front/],
   validate: [/of the time, mean of/, /of time/i],
   'validate-times': [/Throughput\s[^]*Step time\s/, /predicted, ms/],
