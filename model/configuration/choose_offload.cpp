@@ -15,6 +15,14 @@
 namespace tbdsim {
 namespace {
 
+/// What `--offload` can ask for.
+struct OffloadRow {
+  std::string_view word;
+  bool states, layers;
+};
+constexpr OffloadRow kOffloads[] = {
+    {"none", false, false}, {"states", true, false}, {"activations", false, true}, {"both", true, true}};
+
 /// A number from 0 to 1.
 std::optional<double> share_of(const std::string& text) {
   double value = 0.0;
@@ -41,13 +49,14 @@ class Offloading {
     job_.offload.copy = before.copy;
     job_.offload.update = before.update;
     job_.offload.assumed = before.assumed;
-    const std::string word = fold_name(options_.offload);
-    const bool both = word == "both", none = word.empty() || word == "none";
-    const bool states = both || word == "states";
-    const bool layers = both || word == "activations" || options_.offload_layers.value_or(0) > 0;
-    if (!none && !states && !layers)
-      refuse(fmt::format("unknown offload \"{}\", expected one of none, states, activations, both", options_.offload));
-    if (word == "none" && layers)
+    const bool asked = !options_.offload.empty();
+    const auto* const row = std::find_if(std::begin(kOffloads), std::end(kOffloads), [&](const OffloadRow& known) {
+      return known.word == fold_name(asked ? options_.offload : std::string(kOffloads[0].word));
+    });
+    if (row == std::end(kOffloads))
+      return {{fmt::format("unknown offload \"{}\", expected one of none, states, activations, both", options_.offload)}};
+    const bool states = row->states, layers = row->layers || options_.offload_layers.value_or(0) > 0;
+    if (asked && !states && !row->layers && layers)
       refuse(fmt::format("--offload none --offload-layers {}: give one of them", *options_.offload_layers));
     if (!options_.offload_share.empty() && !states)
       refuse(fmt::format("--offload-share {}: of states on the host; add --offload states", options_.offload_share));
