@@ -84,7 +84,7 @@ Result<Comparison> choose(const CompareArguments& arguments, Session& session, c
   auto candidates = candidates_of(session, grid, arguments.progress);
   if (!candidates) return tl::make_unexpected(candidates.error());
   const std::string fitting = what_would_fit(session, grid, *candidates);
-  Choice choice = best_of(session, std::move(*candidates), *arguments.terms, kMostShown);
+  MarketChoice choice = best_of(session, std::move(*candidates), *arguments.terms, kMostShown);
   const std::string tried = fmt::format("of {} priced boards and machines, {} choices can run the job: {} too small, {} fit{}",
                                         grid.axes.front().values.size(), choice.tried, choice.too_large, choice.affordable,
                                         arguments.terms->budget ? " the budget as well" : "");

@@ -162,7 +162,7 @@ Result<void> write_trace(const std::string& path, const Prediction& prediction, 
 Result<Answer> replayed(const PredictArguments& arguments, Session& session) {
   if (Errors errors = refused(of_step(arguments), "says nothing of a replayed trace; leave it or --from-trace"); !errors.empty())
     return tl::make_unexpected(std::move(errors));
-  return replay(session, arguments.options, arguments.from_trace).map([&](const Replay& result) {
+  return replay(session, arguments.options, arguments.from_trace).map([&](const StepReplay& result) {
     switch (arguments.format) {
       case Format::json:
         return Answer{replay_json(result), result.notices};

@@ -9,7 +9,7 @@
 
 namespace tbdsim {
 
-std::string replay_table(const Replay& r) {
+std::string replay_table(const StepReplay& r) {
   const std::string unit = (r.input_unit.empty() ? "sample" : r.input_unit) + "s/s";
   std::string text = paragraph(fmt::format("{} steps of {}, {}{}, replayed as {} on {}", r.steps, r.file, r.tool,
                                            r.device.empty() ? "" : ", " + r.device, r.model, r.hardware));
@@ -33,7 +33,7 @@ std::string replay_table(const Replay& r) {
   return text;
 }
 
-std::string replay_csv(const Replay& r) {
+std::string replay_csv(const StepReplay& r) {
   std::string all = csv_line({"family", "measured_s", "factor", "replayed_s"});
   for (const ReplayedFamily& f : r.families)
     all += csv_line({std::string(trace::name(f.family)), fmt::format("{}", f.measured.base()), fmt::format("{}", f.factor),
@@ -42,7 +42,7 @@ std::string replay_csv(const Replay& r) {
                          fmt::format("{}", r.replayed.value.base())});
 }
 
-std::string replay_json(const Replay& r) {
+std::string replay_json(const StepReplay& r) {
   using namespace json;
   Json json{{"schema", "tbdsim.replay/1"}, {"tool", tool()}, {"level", kLevel}};
   json["trace"] = {{"file", r.file}, {"tool", r.tool}, {"device", or_null(r.device)}, {"steps", r.steps}};

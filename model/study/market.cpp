@@ -34,9 +34,9 @@ std::vector<std::string> priced_hardware(Session& session) {
   return found;
 }
 
-Choice best_of(Session& session, std::vector<Candidate> candidates, const CostTerms& terms, std::size_t most) {
+MarketChoice best_of(Session& session, std::vector<Candidate> candidates, const CostTerms& terms, std::size_t most) {
   std::vector<std::size_t> places;
-  Choice choice;
+  MarketChoice choice;
   Comparison all;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!candidates[i].problem.empty() || partly_used(session, candidates[i])) continue;

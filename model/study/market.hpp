@@ -14,7 +14,7 @@ inline constexpr std::string_view kAllHardware = "all";
 [[nodiscard]] std::vector<std::string> priced_hardware(Session& session);
 
 /// A choice among many candidates.
-struct Choice {
+struct MarketChoice {
   Comparison comparison;          ///< the best, best first, held against the best
   std::size_t tried = 0;          ///< candidates that can be predicted and use all GPUs of the machine that is paid for
   std::size_t affordable = 0;     ///< those that fit the memory and the budget
@@ -23,7 +23,7 @@ struct Choice {
 };
 
 /// The best `most` of the candidates by their terms. Machines of which a part is used are left out: all of them is paid for.
-[[nodiscard]] Choice best_of(Session& session, std::vector<Candidate> candidates, const CostTerms& terms, std::size_t most);
+[[nodiscard]] MarketChoice best_of(Session& session, std::vector<Candidate> candidates, const CostTerms& terms, std::size_t most);
 
 /// Where the memory of no candidate holds the job: with which options some do, in a sentence; else empty. Tried: ZeRO 3 with the
 /// layers computed again, which takes least of what divides no layer.

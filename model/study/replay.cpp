@@ -42,7 +42,7 @@ Seconds of_host(const Prediction& prediction) {
 double ratio(Seconds after, Seconds before) { return before > Seconds(0.0) && after > Seconds(0.0) ? after / before : 1.0; }
 
 /// What the changes do to each family.
-void find_factors(const Prediction& before, const Prediction& after, Replay& result, trace::Factors& factors) {
+void find_factors(const Prediction& before, const Prediction& after, StepReplay& result, trace::Factors& factors) {
   const FamilyTimes then = predicted_families(before), now = predicted_families(after);
   const double kernels = ratio(of_kernels(now), of_kernels(then));
   const double batch = static_cast<double>(after.job.batch_per_gpu) / before.job.batch_per_gpu;
@@ -76,13 +76,13 @@ Errors reordering(Session& session, const PredictOptions& options) {
 }
 
 /// Whether any part of the trace takes longer or less than it did.
-bool scales(const Replay& result) {
+bool scales(const StepReplay& result) {
   const auto changed = [](double factor) { return std::abs(factor - 1.0) > kNoChange; };
   return changed(result.host_factor) || std::any_of(result.families.begin(), result.families.end(),
                                                     [&](const ReplayedFamily& family) { return changed(family.factor); });
 }
 
-Errors unfit(const Prediction& before, const Prediction& after, const trace::Trace& recorded, const Replay& result) {
+Errors unfit(const Prediction& before, const Prediction& after, const trace::Trace& recorded, const StepReplay& result) {
   if (before.division.by_layers || after.division.by_layers)
     return {
         {"--from-trace: scales steps that are simulated kernel by kernel; this one is simulated layer by layer (a divided "
@@ -103,7 +103,7 @@ Errors unfit(const Prediction& before, const Prediction& after, const trace::Tra
 
 /// Families whose measured and predicted time are further apart than any machine is from its prediction: the trace is of another
 /// job. Empty: none.
-std::string of_another_job(const Replay& result, const Prediction& before) {
+std::string of_another_job(const StepReplay& result, const Prediction& before) {
   constexpr double kApart = 10.0, kShare = 0.05;  // times; of the longer of both steps
   const FamilyTimes predicted = predicted_families(before);
   const Seconds noticed = kShare * std::max(result.measured, before.step_time.value);
@@ -128,7 +128,7 @@ Result<Prediction> detailed(Session& session, PredictOptions options) {
 }
 
 /// Deviation of ln(time): of the parts that are scaled, each by its share.
-double spread_of(const Replay& result, const Prediction& after) {
+double spread_of(const StepReplay& result, const Prediction& after) {
   Seconds all(0.0), changed(0.0);
   for (const ReplayedFamily& family : result.families) {
     all += family.measured;
@@ -140,7 +140,7 @@ double spread_of(const Replay& result, const Prediction& after) {
 
 }  // namespace
 
-Result<Replay> replay(Session& session, const PredictOptions& options, const std::string& trace_file) {
+Result<StepReplay> replay(Session& session, const PredictOptions& options, const std::string& trace_file) {
   if (Errors errors = reordering(session, options); !errors.empty()) return tl::make_unexpected(std::move(errors));
   PredictOptions traced = options;
   traced.set.clear();
@@ -151,7 +151,7 @@ Result<Replay> replay(Session& session, const PredictOptions& options, const std
   if (!recorded) return tl::make_unexpected(recorded.error());
   const auto parts = trace::break_down(*recorded, trace_file);
   if (!parts) return tl::make_unexpected(parts.error());
-  Replay result;
+  StepReplay result;
   result.file = trace_file;
   result.tool = recorded->tool;
   result.device = recorded->device;

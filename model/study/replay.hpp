@@ -17,7 +17,7 @@ struct ReplayedFamily {
 };
 
 /// A traced job under changes.
-struct Replay {
+struct StepReplay {
   std::string file, tool, device;  ///< of the trace
   std::size_t steps = 0;
   std::vector<std::string> changes;  ///< KEY=VALUE
@@ -43,6 +43,6 @@ struct Replay {
 /// trace without a device, to an exchange from none, or of what runs beside what.
 ///
 /// Notices: `trace_doubts`, and changes that scale nothing.
-[[nodiscard]] Result<Replay> replay(Session& session, const PredictOptions& options, const std::string& trace_file);
+[[nodiscard]] Result<StepReplay> replay(Session& session, const PredictOptions& options, const std::string& trace_file);
 
 }  // namespace tbdsim

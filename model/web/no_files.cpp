@@ -12,7 +12,7 @@ Result<Answer> answer(const ValidateArguments&, Session&) {
   return fail("validate: reads measurements from files; ask the command line or the Python module");
 }
 
-Result<Replay> replay(Session&, const PredictOptions&, const std::string&) {
+Result<StepReplay> replay(Session&, const PredictOptions&, const std::string&) {
   return fail("--from-trace: reads a file; ask the command line or the Python module");
 }
 

@@ -21,6 +21,8 @@ ONE_FOLDER = {"nlohmann/": ("model/report/", "calibrate/cli/", "model/input/", "
 JSON_HEADER = "model/report/json_parts.hpp"
 # CUPTI's callbacks and handlers of signals carry no context: these find theirs in a static. None is part of a prediction.
 CONTEXT_FREE_CALLBACKS = {"model/cli/command_plan.cpp", "calibrate/cuda/device_timer.hpp", "calibrate/cuda/device_timer.cpp", "calibrate/recorder/recorder.cpp"}
+NAMESPACE = re.compile(r"namespace (?:([\w:]+) )?\{$")
+TYPE = re.compile(r"(?:template .*)?(?:struct|class|enum class) (\w+)(?: final)?(?: : [^;]*)? \{")
 VAGUE_NAMES = {"common", "util", "utils", "misc"}
 # Written in pieces so that this file does not break its own rule.
 MACHINE_PATHS = re.compile(r"\.\./" + r"shared|/" + r"work/")
@@ -187,6 +189,27 @@ def check_functions(files):
             start = None
 
 
+def types(text):
+    """(line, name with its namespaces) of every type that other files see."""
+    within = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if opened := NAMESPACE.match(line):
+            within.append(opened.group(1) or "")
+        elif line.startswith("}  // namespace") and within:
+            within.pop()
+        elif (defined := TYPE.match(line)) and "" not in within:
+            yield number, "::".join((*within, defined.group(1)))
+
+
+def check_types(files):
+    """No compiler tells of two types with one name in two files; the program then runs one's functions on the other."""
+    first = {}
+    for path, text in files:
+        for number, name in types(text):
+            if first.setdefault(name, path) != path:
+                yield f"{path}:{number}: {first[name]} defines another {name}"
+
+
 def check_one_folder(files):
     for library, folders in ONE_FOLDER.items():
         for path, text in files:
@@ -246,6 +269,7 @@ def check(root):
     breaches += check_mutable_state(files)
     breaches += check_length(files)
     breaches += check_functions(files)
+    breaches += check_types(files)
     breaches += check_single_users(files)
     breaches += check_one_folder(files)
     breaches += check_names(root)

@@ -122,6 +122,13 @@ class Layering(unittest.TestCase):
         page = "std::string_view page() {\n  return R\"html(\n" + "<p>\n" * 100 + ")html\";\n}\n"
         self.assertEqual(breaches({"model/cost/long.cpp": page}), [])
 
+    def test_one_type_of_a_name(self):
+        text = "namespace tbdsim {\n\nstruct Step {\n};\n\n}  // namespace tbdsim\n"
+        hidden = text.replace("struct", "namespace {\nstruct").replace("};", "};\n}  // namespace")
+        self.assertEqual(breaches({"model/cost/a.hpp": "#pragma once\n" + text, "model/cost/b.hpp": "#pragma once\n" + text}),
+                         ["model/cost/b.hpp:4: model/cost/a.hpp defines another tbdsim::Step"])
+        self.assertEqual(breaches({"model/cost/a.hpp": "#pragma once\n" + text, "model/cost/b.cpp": hidden}), [])
+
     def test_one_user_of_a_library(self):
         self.assertEqual(breaches({"model/cli/other.cpp": "#include <CLI/CLI.hpp>\n"}),
                          ["model/cli/other.cpp:1: CLI/ is already included by model/cli/main.cpp; one file may"])

@@ -35,7 +35,7 @@ TEST_CASE("the best of many candidates fit, are affordable, use whole machines a
   REQUIRE(candidates);
   CostTerms terms;
   terms.budget = Usd(20'000.0);
-  const Choice choice = best_of(*opened, std::move(*candidates), terms, 2);
+  const MarketChoice choice = best_of(*opened, std::move(*candidates), terms, 2);
   CHECK(choice.tried == 7);  // of the DGX all 8 GPUs alone
   CHECK(choice.too_large == 0);
   CHECK(choice.affordable == 6);  // all but the DGX

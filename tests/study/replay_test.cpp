@@ -82,7 +82,7 @@ TEST_CASE("a replay refuses changes of what runs beside what, and tells those th
                                           ": a replay scales the work of a trace and leaves what runs beside what; predict "
                                           "without --from-trace\n");
   }
-  const auto tells = [&](const Result<Replay>& replayed, const std::string& words) {
+  const auto tells = [&](const Result<StepReplay>& replayed, const std::string& words) {
     REQUIRE(replayed);
     return std::any_of(replayed->notices.begin(), replayed->notices.end(),
                        [&](const std::string& notice) { return notice.find(words) != std::string::npos; });
