@@ -172,7 +172,7 @@ TEST_CASE("a loss holds the scores that it keeps, their gradient and what its fr
   options.tensor_parallel = 1;
   const auto held = [&](const char* arrays) {
     options.set = {std::string("stack.memory.loss_arrays=") + arrays};
-    const GpuMemory& gpu = predicted(options).memory.gpus.front();
+    const GpuMemory gpu = predicted(options).memory.gpus.front();
     return (gpu.parts[MemoryPart::feature_maps] + gpu.parts[MemoryPart::dynamic]).base();
   };
   options.recompute = "layer";
