@@ -40,7 +40,8 @@ Result<std::pair<PredictOptions, std::string>> at_point(PredictOptions job,
   for (const auto& [option, value] : point) {
     text += fmt::format("{}{}{}", text.empty() ? "" : ", ", option == "sequence-parallel" ? "sequence parallel " : "", value);
     if (option == "set") {
-      if (std::string wrong = contradiction(job.set, value); !wrong.empty()) return fail("--try " + value + ": " + wrong);
+      if (std::string wrong = contradiction(job.set, value); !wrong.empty())
+        return fail(fmt::format("--try {}: {}", value, wrong));
       job.set.push_back(value);
       continue;
     }
