@@ -122,6 +122,16 @@ Result<Seconds> FastStep::time(const Configuration& configuration, Depth depth) 
   return settled.time + slowest_share_ * settled.kernels;
 }
 
+Seconds FastStep::least(const Configuration& configuration, const RankShare& share) {
+  plans_.regroup(configuration.layout);
+  const RunTimes all = table(configuration, share).run(0, share.layers.layers(), {});
+  const bool pairs = pipeline::info(configuration.schedule).placement == pipeline::Placement::two_way;
+  const Seconds full = all.forward + all.backward - (pairs ? saved_by_pair(all) : Seconds(0.0));
+  const Seconds busy = std::min(all.kernels(), full);
+  const Seconds settled = full - (1.0 - least_product_time(power_share(busy, full))) * busy;
+  return static_cast<double>(configuration.accumulate) / configuration.layout.pipeline * settled;
+}
+
 /// Elements of a table of which both ends of the pipeline hold a copy.
 double FastStep::table_copy(const Case& layout) {
   return layout.stages.first_end == layout.stages.last_end || layout.data.sharded() ? 0.0 : layout.share.table;

@@ -35,7 +35,7 @@ void Found::add(Found other) {
   interrupted = interrupted || other.interrupted;
 }
 
-void keep_fastest(std::vector<Candidate>& all, std::size_t most, Bytes capacity) {
+bool keep_fastest(std::vector<Candidate>& all, std::size_t most, Bytes capacity) {
   constexpr double kSurelyFits = 0.8;
   std::sort(all.begin(), all.end(), faster);
   std::size_t kept = 0, sure = 0;
@@ -46,6 +46,7 @@ void keep_fastest(std::vector<Candidate>& all, std::size_t most, Bytes capacity)
     all[kept++] = candidate;
   }
   all.resize(kept);
+  return kept >= most && sure >= most / 4;
 }
 
 }  // namespace tbdsim::plan

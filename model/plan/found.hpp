@@ -26,8 +26,8 @@ struct Candidate {
 [[nodiscard]] bool faster(const Candidate& a, const Candidate& b);
 /// By memory, with the same order among equals.
 [[nodiscard]] bool smaller(const Candidate& a, const Candidate& b);
-/// Keeps the fastest, and a quarter as many of those that fit beyond doubt.
-void keep_fastest(std::vector<Candidate>& all, std::size_t most, Bytes capacity);
+/// Keeps the fastest, and a quarter as many of those that fit beyond doubt. Returns whether there are so many of both.
+bool keep_fastest(std::vector<Candidate>& all, std::size_t most, Bytes capacity);
 
 /// What a search has found.
 struct Found {

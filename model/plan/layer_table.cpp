@@ -40,10 +40,11 @@ DrawPlace DrawPlace::of(double share) {
   const auto& shares = DrawnKernels::kShares;
   std::size_t level = 0;
   while (level + 2 < shares.size() && share < shares[level + 1]) ++level;
-  const auto place = [](double of) { return std::pow(of, kClockPerPower); };
-  const double upper = place(shares[level]), lower = place(shares[level + 1]);
-  return {level, std::clamp((upper - place(share)) / (upper - lower), 0.0, 1.0)};
+  const double upper = least_product_time(shares[level]), lower = least_product_time(shares[level + 1]);
+  return {level, std::clamp((upper - least_product_time(share)) / (upper - lower), 0.0, 1.0)};
 }
+
+double least_product_time(double share) { return std::pow(share, kClockPerPower); }
 
 RunTimes& RunTimes::operator+=(const RunTimes& more) {
   for (const auto figure : kFigures) this->*figure += more.*figure;

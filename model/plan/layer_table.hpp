@@ -31,6 +31,9 @@ struct DrawPlace {
   [[nodiscard]] static DrawPlace of(double share);
 };
 
+/// What products take at a share of the power, by what they take at all of it. That is the least for kernels of any kind.
+[[nodiscard]] double least_product_time(double share);
+
 /// One micro-batch through a run of layers on one rank.
 struct RunTimes {
   Seconds forward, backward;

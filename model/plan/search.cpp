@@ -8,6 +8,8 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <tuple>
 
 #include "model/configuration/choose_layout.hpp"
@@ -22,6 +24,13 @@ using pipeline::ScheduleKind;
 /// `FastMemory::held` leaves out what the allocator keeps, and is seldom more than a twentieth too high: beyond, a layout does
 /// not fit, up to there `predict` decides.
 constexpr double kSurelyTooMuch = 1.05;
+/// Families are tried first, so many at once, to learn which time the others have to beat, until it falls by less than 5 %.
+constexpr std::size_t kSeedFamilies = 16;
+constexpr double kSettled = 0.95;
+/// Of what a sample takes in the largest micro-batch of a family, what it takes at least in a smaller one. Larger ones share
+/// launches, weights and latencies among more samples; where tiles fill the multiprocessors unevenly, a smaller one may gain.
+constexpr double kEvenTiles = 0.8;
+const Seconds kNoLimit(HUGE_VAL);
 
 std::size_t most_threads() {
 #ifdef _OPENMP
@@ -92,23 +101,36 @@ class Search::Worker {
     Errors refusals;
   };
 
-  void run(const Unit& unit, std::size_t most, Result& result) {
-    if (!(unit.layout.tensor == at_.tensor && unit.layout.context == at_.context && unit.layout.expert == at_.expert &&
-          unit.layout.expert_tensor == at_.expert_tensor)) {
-      step_.forget();
-      memory_.forget();
-      at_ = unit.layout;
+  /// Time that no layout of a family goes below; 0: not known.
+  Seconds bound(std::span<const Unit> family) {
+    move_to(family.front().layout);
+    for (auto unit = family.rbegin(); unit != family.rend(); ++unit) {
+      set(*unit);
+      options_.zero = search_.zeros_.front();
+      options_.schedule.clear();
+      options_.virtual_stages.reset();
+      for (const int ranks : search_.pipelines_) {
+        if (!divides(*unit, ranks)) continue;
+        options_.pipeline_parallel = ranks;
+        if (!choose_division(options_, configuration_).empty()) continue;
+        const auto& share = step_.share(configuration_.layout);
+        if (!share || ranks > share->stage_layers()) continue;
+        configuration_.recompute = search_.recomputes_.front();  // the one that computes least again
+        // Of all schedules the one whose passes may hide each other.
+        if (searched(pipeline::info(ScheduleKind::dualpipe))) configuration_.schedule = ScheduleKind::dualpipe;
+        return configuration_.by_layers() ? kEvenTiles * step_.least(configuration_, *share) : Seconds(0.0);
+      }
     }
+    return Seconds(0.0);
+  }
+
+  /// Tries the layouts of a unit. `limit`: slower ones are not kept; 0: all are only counted.
+  void run(const Unit& unit, std::size_t most, Seconds limit, Result& result) {
+    move_to(unit.layout);
     set(unit);
-    if (unit.layout.tensor < 1 || unit.layout.context < 1 || unit.batch < 1) return;
-    for (const int ranks : search_.pipelines_) {
-      if (ranks < 1) continue;
-      const std::int64_t replica = std::int64_t{unit.layout.tensor} * unit.layout.context * ranks;
-      if (replica > search_.base_.gpus || search_.base_.gpus % replica != 0) continue;
-      const std::int64_t samples = search_.base_.gpus / replica * unit.batch;
-      if (*options_.global_batch % samples != 0) continue;
-      try_pipeline(ranks, most, result);
-    }
+    limit_ = limit;
+    for (const int ranks : search_.pipelines_)
+      if (divides(unit, ranks)) try_pipeline(ranks, most, result);
     keep_fastest(result.nearest, most, search_.capacity_);
   }
 
@@ -126,6 +148,23 @@ class Search::Worker {
   }
 
  private:
+  void move_to(const Layout& layout) {
+    if (layout.tensor == at_.tensor && layout.context == at_.context && layout.expert == at_.expert &&
+        layout.expert_tensor == at_.expert_tensor)
+      return;
+    step_.forget();
+    memory_.forget();
+    at_ = layout;
+  }
+
+  /// Whether copies of so many ranks use all GPUs and whole micro-batches.
+  [[nodiscard]] bool divides(const Unit& unit, int ranks) const {
+    if (unit.layout.tensor < 1 || unit.layout.context < 1 || unit.batch < 1 || ranks < 1) return false;
+    const std::int64_t replica = std::int64_t{unit.layout.tensor} * unit.layout.context * ranks;
+    if (replica > search_.base_.gpus || search_.base_.gpus % replica != 0) return false;
+    return *options_.global_batch % (search_.base_.gpus / replica * unit.batch) == 0;
+  }
+
   void set(const Unit& unit) {
     options_.tensor_parallel = unit.layout.tensor;
     options_.context_parallel = unit.layout.context;
@@ -212,6 +251,8 @@ class Search::Worker {
 
   void try_one(const RankShare& share, const StagePlaces& stages, std::size_t most, Result& result) {
     ++result.counts.tried;
+    const bool by_layers = configuration_.by_layers();
+    if (limit_ == Seconds(0.0) || (limit_ < kNoLimit && by_layers && step_.least(configuration_, share) > limit_)) return;
     const Bytes too_much = kSurelyTooMuch * search_.capacity_;
     if (const Bytes arrays = memory_.arrays(configuration_, share, stages);
         arrays > too_much && result.smallest && arrays >= result.smallest->memory) {
@@ -224,14 +265,8 @@ class Search::Worker {
                         configuration_.batch,
                         configuration_.zero,
                         Seconds(0.0),
-                        memory_.held(configuration_, share, stages)};
-    if (candidate.memory > too_much) {
-      ++result.counts.out_of_memory;
-      if (!result.smallest || candidate.memory < result.smallest->memory) result.smallest = candidate;
-      return;
-    }
-    ++result.counts.timed;
-    if (configuration_.by_layers()) {
+                        Bytes(0.0)};
+    if (by_layers) {
       const auto time = step_.time(configuration_, Depth::closed_form);
       if (!time) return refuse(time.error(), result);
       candidate.time = *time;
@@ -240,6 +275,14 @@ class Search::Worker {
       if (!prediction) return refuse(prediction.error(), result);
       candidate.time = prediction->step_time.value;
     }
+    if (candidate.time > limit_) return;
+    candidate.memory = memory_.held(configuration_, share, stages);
+    if (candidate.memory > too_much) {
+      ++result.counts.out_of_memory;
+      if (!result.smallest || candidate.memory < result.smallest->memory) result.smallest = candidate;
+      return;
+    }
+    ++result.counts.timed;
     result.front.add(candidate.time, candidate.memory);
     result.nearest.push_back(candidate);
     if (result.nearest.size() >= 4 * most) keep_fastest(result.nearest, most, search_.capacity_);
@@ -251,6 +294,25 @@ class Search::Worker {
   FastStep step_;
   FastMemory memory_;
   Layout at_;
+  Seconds limit_ = kNoLimit;
+};
+
+/// How far a search is.
+struct Search::Course {
+  std::size_t shard, shards, most;
+  const std::atomic<bool>* stop;
+  Progress* progress;
+  std::vector<Worker::Result> results;  ///< of each unit
+  std::vector<bool> done;               ///< units that have theirs
+  std::vector<Seconds> bounds;          ///< of each family
+  Seconds limit = kNoLimit;             ///< as many layouts as are kept are at least so fast
+  std::atomic<bool> stopped{false};
+
+  [[nodiscard]] bool of_shard(std::size_t unit) const { return unit % shards == shard; }
+  [[nodiscard]] bool stops() {
+    if (stop != nullptr && stop->load()) stopped = true;
+    return stopped;
+  }
 };
 
 Search::Search(const Configuration& base, const PredictOptions& job, const DrawnKernels& kernels, bool every_schedule)
@@ -294,42 +356,87 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
       }
 }
 
-Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop,
-                  Progress* progress) const {
-  std::vector<Worker::Result> results(units_.size());
-  // A thread takes layouts that share tables together, unless there are too few of these for all threads.
+/// Fills the bounds of all families.
+void Search::bound_families(Course& course) const {
+  const std::size_t families = units_.size() / batches_;
+  course.bounds.assign(families, Seconds(0.0));
+#pragma omp parallel
+  {
+    Worker worker(*this);
+#pragma omp for schedule(dynamic)
+    for (std::size_t f = 0; f < families; ++f)
+      if (!course.stops()) course.bounds[f] = worker.bound(std::span(units_).subspan(f * batches_, batches_));
+  }
+}
+
+/// Tries units in order. A thread takes a whole family, whose layouts share tables, unless there are too few for all threads.
+void Search::try_units(const std::vector<std::size_t>& units, Course& course) const {
   const std::size_t threads = most_threads();
   [[maybe_unused]] const std::size_t together =
-      units_.size() >= 4 * threads * batches_ ? batches_ : std::max<std::size_t>(1, units_.size() / (8 * threads));
-  Found found;
-  std::atomic<bool> stopped{false};
-  begin(progress, "groups of layouts", units_.size() > shard ? (units_.size() - shard + shards - 1) / shards : 0);
+      units.size() >= 4 * threads * batches_ ? batches_ : std::max<std::size_t>(1, units.size() / (8 * threads));
 #pragma omp parallel
   {
     Worker worker(*this);
 #pragma omp for schedule(dynamic, together)
-    for (std::size_t i = 0; i < units_.size(); ++i) {
-      if (i % shards != shard) continue;
-      if (stop != nullptr && stop->load()) {
-        stopped = true;
-        continue;
-      }
-      worker.run(units_[i], most, results[i]);
-      add_one(progress);
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      const std::size_t unit = units[i];
+      if (course.stops()) continue;
+      const bool hopeless = course.bounds[unit / batches_] > course.limit;
+      worker.run(units_[unit], course.most, hopeless ? Seconds(0.0) : course.limit, course.results[unit]);
+      if (course.of_shard(unit)) add_one(course.progress);
     }
   }
-  for (Worker::Result& one : results) {
+  for (const std::size_t unit : units) course.done[unit] = true;
+}
+
+/// Tries the most promising families until as many layouts as are kept may fit: others have to be as fast as these. Every shard
+/// tries the same ones, so that all have one limit.
+void Search::seed(Course& course) const {
+  std::vector<std::size_t> families(course.bounds.size());
+  std::iota(families.begin(), families.end(), std::size_t{0});
+  std::stable_sort(families.begin(), families.end(),
+                   [&](std::size_t a, std::size_t b) { return course.bounds[a] < course.bounds[b]; });
+  std::vector<Candidate> nearest;
+  for (std::size_t next = 0; next < families.size() && !course.stopped; next += kSeedFamilies) {
+    std::vector<std::size_t> units;
+    for (std::size_t f = next; f < std::min(next + kSeedFamilies, families.size()); ++f)
+      for (std::size_t i = 0; i < batches_; ++i) units.push_back(families[f] * batches_ + i);
+    try_units(units, course);
+    for (const std::size_t unit : units)
+      nearest.insert(nearest.end(), course.results[unit].nearest.begin(), course.results[unit].nearest.end());
+    if (!keep_fastest(nearest, course.most, capacity_)) continue;
+    const bool settled = nearest.back().time > kSettled * course.limit;
+    course.limit = nearest.back().time;
+    if (settled) return;
+  }
+}
+
+Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop,
+                  Progress* progress) const {
+  Course course{
+      shard, shards,   most, stop, progress, std::vector<Worker::Result>(units_.size()), std::vector<bool>(units_.size(), false),
+      {},    kNoLimit, false};
+  begin(progress, "groups of layouts", units_.size() > shard ? (units_.size() - shard + shards - 1) / shards : 0);
+  bound_families(course);
+  seed(course);
+  std::vector<std::size_t> others;
+  for (std::size_t unit = 0; unit < units_.size(); ++unit)
+    if (course.of_shard(unit) && !course.done[unit]) others.push_back(unit);
+  try_units(others, course);
+  Found found;
+  for (std::size_t unit = shard; unit < units_.size(); unit += shards) {
+    Worker::Result& one = course.results[unit];
     found.counts += one.counts;
     found.front.add(one.front);
     found.nearest.insert(found.nearest.end(), one.nearest.begin(), one.nearest.end());
     if (one.smallest && (!found.smallest || smaller(*one.smallest, *found.smallest))) found.smallest = one.smallest;
     if (found.refusals.empty() && !one.refusals.empty()) {
       found.refusals = std::move(one.refusals);
-      found.refused_at.second = static_cast<std::size_t>(&one - results.data());
+      found.refused_at.second = unit;
     }
   }
   keep_fastest(found.nearest, most, capacity_);
-  found.interrupted = stopped;
+  found.interrupted = course.stopped;
   return found;
 }
 

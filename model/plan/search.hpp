@@ -20,7 +20,8 @@ class Search {
   /// framework lacks. Expects arguments that outlive it.
   Search(const Configuration& base, const PredictOptions& job, const DrawnKernels& kernels, bool every_schedule);
 
-  /// Tries all layouts of a shard and keeps the `most` fastest that may fit.
+  /// Tries all layouts of a shard and keeps the `most` fastest that may fit. What cannot be among these by the least that its
+  /// layers take is counted alone.
   [[nodiscard]] Found run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop,
                           Progress* progress) const;
   /// Computes the recurrence of layouts that it has found.
@@ -35,6 +36,12 @@ class Search {
     int batch = 1;
   };
   class Worker;
+  /// How far a search is.
+  struct Course;
+
+  void bound_families(Course& course) const;
+  void try_units(const std::vector<std::size_t>& units, Course& course) const;
+  void seed(Course& course) const;
 
   const Configuration& base_;
   const PredictOptions& job_;
@@ -42,7 +49,7 @@ class Search {
   bool every_schedule_;
   Bytes capacity_;
   std::vector<Unit> units_;
-  std::size_t batches_ = 1;  ///< units next to each other that differ in the samples of a micro-batch alone
+  std::size_t batches_ = 1;  ///< units next to each other that differ in the samples of a micro-batch alone: a family
   std::vector<int> pipelines_, zeros_;
   std::vector<Recompute> recomputes_;
 };

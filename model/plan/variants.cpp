@@ -165,6 +165,7 @@ Found Variants::search(const PlanOptions& options, std::size_t most) const {
 
 void Variants::mark_dominated(Found& found) {
   for (Candidate& candidate : found.nearest) candidate.dominated = !found.front.has(candidate.time, candidate.memory);
+  found.counts.slow = found.counts.tried - found.counts.out_of_memory - found.counts.timed;
   found.counts.dominated = found.counts.timed - found.front.size();
 }
 

@@ -403,6 +403,7 @@ std::string plan_json(const plan::Plan& plan, Objective objective, const std::ve
   json["interrupted"] = plan.interrupted;
   json["counts"] = {{"tried", plan.counts.tried},
                     {"out_of_memory", plan.counts.out_of_memory},
+                    {"slow", plan.counts.slow},
                     {"dominated", plan.counts.dominated},
                     {"refined", plan.counts.refined},
                     {"predicted", plan.counts.predicted}};

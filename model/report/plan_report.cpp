@@ -62,8 +62,9 @@ std::string job_text(const Plan& plan) {
                     best.job.nodes == 1 ? "node" : "nodes", best.job.network.empty() ? "" : " on " + best.job.network),
         10);
   const plan::PlanCounts& counts = plan.counts;
-  text += paragraph(fmt::format("Searched  {} layouts: {} out of memory, {} that another one beats in time and memory",
-                                counts.tried, counts.out_of_memory, counts.dominated),
+  text += paragraph(fmt::format("Searched  {} layouts: {}{} out of memory, {} that another one beats in time and memory",
+                                counts.tried, counts.slow > 0 ? fmt::format("{} slower than those kept, ", counts.slow) : "",
+                                counts.out_of_memory, counts.dominated),
                     10);
   if (plan.interrupted) text += paragraph("          interrupted: layouts that were not tried may be better", 10);
   return text + "\n";

@@ -66,7 +66,10 @@ std::string reason(const Result<T>& refused) {
 
 AssessedRow compared(AssessedRow result, const Ranged<double>& value) {
   RowAccuracy& row = result.row;
-  if (!(value.value > 0.0)) return skipped(std::move(result), fmt::format("the predicted {} is 0", row.metric));
+  if (!(value.value > 0.0)) {
+    std::string why = fmt::format("the predicted {} is 0", row.metric);
+    return skipped(std::move(result), std::move(why));
+  }
   row.predicted = value.value;
   row.low = value.low;
   row.high = value.high;

@@ -79,6 +79,26 @@ TEST_CASE("closed forms agree with predict", "[plan]") {
   }
 }
 
+TEST_CASE("no layout takes less than its layers do", "[plan]") {
+  for (const PredictOptions& options : jobs()) {
+    const auto base = configure(session(), options);
+    REQUIRE(base);
+    const auto kernels = plan::DrawnKernels::make(*base);
+    REQUIRE(kernels);
+    plan::FastStep fast(*base, *kernels);
+    RandomLayouts random(*base, options, 11);
+    for (int i = 0; i < 200; ++i) {
+      const Configuration layout = random.next();
+      const auto& share = fast.share(layout.layout);
+      if (!share || layout.pipeline_stages() > share->stage_layers()) continue;
+      const auto time = fast.time(layout, plan::Depth::closed_form);
+      if (!time) continue;
+      INFO(options.model << ", " << to_text(layout.layout) << ", " << pipeline::name(layout.schedule) << ", zero " << layout.zero);
+      CHECK(fast.least(layout, *share) / *time <= 1.0);
+    }
+  }
+}
+
 TEST_CASE("stages of unlike numbers of layers agree with predict", "[plan]") {
   const PredictOptions options = job("llama-3-8b", "dgx-h100", "megatron-core-0.8", 64, 8192);
   const auto base = configure(session(), options);

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "model/configuration/read_option.hpp"
+#include "model/plan/search.hpp"
 #include "model/report/plan_report.hpp"
 #include "model/units/format.hpp"
 #include "tests/plan/random_layouts.hpp"
@@ -71,6 +72,27 @@ TEST_CASE("the search finds what trying all layouts finds", "[plan]") {
     CHECK(row.prediction.memory.fits);
     CHECK(row.behind >= 0.0);
     CHECK(row.prediction.division.layout.context == 1);
+  }
+}
+
+TEST_CASE("what is left out by its bound is not among the fastest", "[plan]") {
+  PredictOptions options = job("mixtral-8x7b", "dgx-h100", "megatron-core-0.14", 64, 4096);
+  const auto base = configure(session(), options);
+  REQUIRE(base);
+  const auto kernels = plan::DrawnKernels::make(*base);
+  REQUIRE(kernels);
+  options.global_batch = 256;
+  const plan::Search search(*base, options, *kernels, false);
+  const std::size_t few = 40;
+  const plan::Found all = search.run(0, 1, 1'000'000, nullptr, nullptr), some = search.run(0, 1, few, nullptr, nullptr);
+  REQUIRE(some.nearest.size() >= few);
+  REQUIRE(all.nearest.size() > 10 * few);
+  CHECK(some.counts.tried == all.counts.tried);
+  CHECK(some.counts.timed < all.counts.timed / 2);
+  for (std::size_t i = 0; i < few; ++i) {
+    CHECK(some.nearest[i].time == all.nearest[i].time);
+    CHECK(some.nearest[i].memory == all.nearest[i].memory);
+    CHECK(to_text(some.nearest[i].layout) == to_text(all.nearest[i].layout));
   }
 }
 

@@ -9,6 +9,13 @@ namespace tbdsim {
 using engine::StreamId;
 using engine::TaskId;
 
+namespace {
+
+/// What has no link of its own on its way takes no time: gathering, where PCIe is the network.
+Bytes moved(Bytes bytes, const std::vector<engine::LinkUse>& route) { return route.empty() ? Bytes(0.0) : bytes; }
+
+}  // namespace
+
 void ParameterServerExchange::prepare(StepBuilder& builder) {
   const auto uses = [&](const std::vector<LinkLoad>& loads) {
     std::vector<engine::LinkUse> result;
@@ -122,15 +129,16 @@ void ParameterServerExchange::fetch(StepBuilder& builder, ParameterId id, std::s
   }
   const StepTask task{Work::exchange, -1, 0, 0, id.value, Leg::scatter};
   arriving_[static_cast<std::size_t>(id.value)] =
-      placed(builder, id, builder.add_flow(task, scatter_, bytes, Seconds(0.0), down_, replies));
+      placed(builder, id, builder.add_flow(task, scatter_, moved(bytes, down_), Seconds(0.0), down_, replies));
 }
 
 TaskId ParameterServerExchange::add(StepBuilder& builder, Leg leg, ParameterId id, StreamId queue, Bytes bytes,
                                     const std::vector<engine::LinkUse>& route, TaskId after) {
   const bool remote = leg == Leg::push || leg == Leg::reply;
   const Seconds latency = remote ? plan_.constants.message + plan_.network_latency : Seconds(0.0);
-  return placed(builder, id,
-                builder.add_flow({Work::exchange, -1, 0, 0, id.value, leg}, queue, bytes, latency, route, {{after}}));
+  return placed(
+      builder, id,
+      builder.add_flow({Work::exchange, -1, 0, 0, id.value, leg}, queue, moved(bytes, route), latency, route, {{after}}));
 }
 
 /// Parameters are numbered front to back, which is the order in which the next forward pass needs them.
