@@ -164,8 +164,9 @@ int run(const PlanArguments& arguments, const Catalogue& catalogue) {
   stoppable.plan.stop = &interrupted();
   std::signal(SIGINT, note_interruption);
   return deliver(with_progress(stoppable.plan, [&](const plan::PlanOptions& shown) {
-    stoppable.plan.progress = shown.progress;
-    return answer(stoppable, *open_session(catalogue));
+    PlanArguments told = stoppable;
+    told.plan.progress = shown.progress;
+    return answer(told, *open_session(catalogue));
   }));
 }
 

@@ -30,10 +30,11 @@ struct Answer {
 
 /// The answer of a verb whose arguments say whom to tell how far it is: on a terminal a line, which is gone when it answers.
 template <class OfVerb, class Ask>
-[[nodiscard]] auto with_progress(OfVerb arguments, const Ask& ask) {
+[[nodiscard]] auto with_progress(const OfVerb& arguments, const Ask& ask) {
   ProgressLine line;
-  arguments.progress = line.progress();
-  return ask(std::as_const(arguments));
+  OfVerb shown = arguments;
+  shown.progress = line.progress();
+  return ask(std::as_const(shown));
 }
 
 }  // namespace tbdsim
