@@ -154,6 +154,9 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
     const Bytes needed = std::min(std::max(holding.needed, least) + extra, rank.reserved);
     rank.needed = (stack.memory.plan == MemoryPlan::bfc ? bfc_free_memory(needed) : needed) + rank.parts[MemoryPart::context];
     if (!holding.fits) rank.reserved = std::max(rank.reserved, rank.needed - rank.parts[MemoryPart::context]);
+    // Of the other pool, too, the allocator gives back what is only kept.
+    if (shares > Bytes(0.0) && options.capacity)
+      rank.reserved = std::min(rank.reserved, std::max(*options.capacity - rank.parts[MemoryPart::context], needed));
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
     rank.parts[MemoryPart::slack] = rank.reserved - least - extra;
     rank.pre_training = stack.memory.context + sum(arrays.weights) + arrays.input;

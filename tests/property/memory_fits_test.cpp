@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <random>
 
 #include "model/configuration/session.hpp"
@@ -70,6 +71,31 @@ TEST_CASE("the largest batch fits and the next one does not, in the words of eve
     }
   }
   CHECK(compared == kWanted);
+}
+
+// Shards of gradients lie in a pool of their own, which the allocator empties too where memory ends.
+TEST_CASE("divided networks: what is shown fits where the job fits") {
+  int fitting = 0, misfits = 0;
+  for (const auto& [stack, zero] :
+       {std::pair{"fsdp2-2.6", 3}, {"deepspeed-0.14", 2}, {"deepspeed-0.14", 3}, {"megatron-core-0.14", 1}})
+    for (const int percent : {40, 60, 70, 80, 85, 90, 95, 99, 101, 110}) {
+      PredictOptions o;
+      o.hardware = "rtx-pro-6000";
+      o.model = "llama-3-8b";
+      o.precision = "bf16";
+      o.stack = stack;
+      o.gpus = 4;
+      o.zero = zero;
+      o.batch = 1;
+      const Bytes endless = report_memory(session(), o, {false, false})->memory.gpus.front().peak;
+      o.set = {fmt::format("hw.device.memory_capacity={} B", std::llround(0.01 * percent * endless.base()))};
+      const MemoryVerdict memory = report_memory(session(), o, {false, false})->memory;
+      INFO(text(o) << " --zero " << zero << " --set " << o.set.front());
+      CHECK(memory.fits == (memory.gpus.front().peak <= memory.capacity));
+      ++(memory.fits ? fitting : misfits);
+    }
+  CHECK(fitting > 4);
+  CHECK(misfits > 4);
 }
 
 // An allocator whose regions double takes 2 GB more for a little more: which side a batch is on is in doubt, and so in the range.
