@@ -85,11 +85,15 @@ Result<Comparison> choose(const CompareArguments& arguments, Session& session, c
   if (!candidates) return tl::make_unexpected(candidates.error());
   const std::string fitting = what_would_fit(session, grid, *candidates);
   MarketChoice choice = best_of(session, std::move(*candidates), *arguments.terms, kMostShown);
-  const std::string tried = fmt::format("of {} priced boards and machines, {} choices can run the job: {} too small, {} fit{}",
-                                        grid.axes.front().values.size(), choice.tried, choice.too_large, choice.affordable,
-                                        arguments.terms->budget ? " the budget as well" : "");
+  const std::size_t dear = choice.tried - choice.too_large - choice.affordable;
+  const std::string tried = fmt::format("{} choices among {} priced boards and machines: {} have too little memory, {}{} remain",
+                                        choice.tried, grid.axes.front().values.size(), choice.too_large,
+                                        dear > 0 ? fmt::format("{} cost too much, ", dear) : "", choice.affordable);
   if (choice.kept.empty()) return fail(tried + (fitting.empty() ? "" : "; " + fitting));
   notices.push_back(fmt::format("{}; shown are the best {} by {}", tried, choice.kept.size(), name(arguments.terms->objective)));
+  for (const std::string& network : choice.left_out)
+    notices.push_back(
+        fmt::format("{}: no choice has the memory and keeps the budget; ask for it alone, or with other options", network));
   return std::move(choice.comparison);
 }
 
@@ -107,8 +111,14 @@ std::string formatted(const CompareArguments& arguments, const Comparison& compa
 
 }  // namespace
 
-Result<Answer> answer(const CompareArguments& arguments, Session& session) {
-  if (const auto priced = session_with_prices(session, arguments.prices)) return answer(arguments, *priced);
+Result<Answer> answer(const CompareArguments& given, Session& session) {
+  if (const auto priced = session_with_prices(session, given.prices)) return answer(given, *priced);
+  CompareArguments arguments = given;
+  if (arguments.terms && !arguments.terms->cooling) {
+    const auto operations = session.operations();
+    if (!*operations) return tl::make_unexpected(operations->error());
+    arguments.terms->cooling = (**operations).energy.pue;
+  }
   StudyGrid grid{{}, arguments.set};
   Errors errors;
   std::vector<std::string> notices;

@@ -98,6 +98,8 @@ Result<Variant> configured(Session& session, PredictOptions job, std::string tex
   return Variant{std::move(job), std::move(text), std::move(*base), std::move(*kernels)};
 }
 
+bool stops(const PlanOptions& options) { return options.stop != nullptr && options.stop->load(); }
+
 /// A schedule that is kept although the framework lacks it.
 void tell_foreign_schedule(const Variant& variant, std::vector<std::string>& notices) {
   const std::string& known = variant.base.stack.parallel.pipeline.schedules;
@@ -128,6 +130,7 @@ Result<Variants> Variants::make(Session& session, const PredictOptions& job, con
   Variants all;
   Errors errors;
   for (std::size_t point = 0; point < grid.points(); ++point) {
+    if (stops(options) && !all.variants_.empty()) break;  // the search tells that it is interrupted
     auto own = at_point(job, grid.at(point));
     if (!own) return tl::make_unexpected(own.error());
     auto made = configured(session, own->first, own->second, notices);
@@ -153,6 +156,10 @@ Found Variants::search(const PlanOptions& options, std::size_t most) const {
   Found all;
   const Bytes capacity = usable_capacity(first().base.hardware().device);
   for (std::size_t i = 0; i < searches_.size(); ++i) {
+    if (stops(options)) {
+      all.interrupted = true;
+      break;
+    }
     Found one = searches_[i]->run(options.shard, options.shards, most, options.stop, options.progress);
     for (Candidate& candidate : one.nearest) candidate.variant = i;
     if (one.smallest) one.smallest->variant = i;

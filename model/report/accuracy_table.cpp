@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 
 #include "model/report/text_table.hpp"
+#include "model/validation/metric.hpp"
 
 namespace tbdsim {
 namespace {
@@ -98,6 +100,27 @@ std::string efficiency_table(const std::vector<GroupAccuracy>& groups, const Gro
                              table.text();
 }
 
+/// What the rows of a table say about predictions like them.
+std::string verdict(const Accuracy& accuracy) {
+  constexpr int kFew = 5;
+  constexpr double kPlain = 0.05;
+  std::string text = fmt::format("{} of {} measurements lie in their 80 % range",
+                                 std::lround(accuracy.all.coverage * accuracy.all.n), accuracy.all.n);
+  int steps = 0;
+  double bias = 0.0;
+  for (const RowAccuracy& row : accuracy.rows) {
+    const Metric* const metric = find_metric(row.metric);
+    if (!row.skipped.empty() || row.fit || metric == nullptr || metric->flop_share == 0.0) continue;
+    ++steps;
+    bias += row.time_error;
+  }
+  if (steps >= kFew && std::abs(bias) > kPlain * steps)
+    text +=
+        fmt::format("; times are predicted {} too {} on average, which `tbdsim calibrate anchor` corrects by steps of your own",
+                    percent_text(std::abs(bias) / steps), bias < 0.0 ? "short" : "long");
+  return paragraph(text);
+}
+
 std::string skipped_list(const Accuracy& accuracy) {
   std::map<std::string, int> reasons;
   for (const RowAccuracy& row : accuracy.rows) {
@@ -117,9 +140,11 @@ std::string accuracy_table(const Accuracy& accuracy, bool rows) {
       "80 % range; width: half of that range; base: mean error of one constant\n"
       "utilisation per group\n";
   text += groups_table(accuracy.groups, &accuracy.all);
-  if (accuracy.all.n > 0)
+  if (accuracy.all.n > 0) {
     text += fmt::format("mean of groups {}, their bias {}\n", percent_text(accuracy.mean_of_groups),
                         signed_percent_text(accuracy.bias_of_groups));
+    text += verdict(accuracy);
+  }
   text += efficiency_table(accuracy.groups, &accuracy.all);
   if (!accuracy.fitted_groups.empty())
     text += "\nFit rows, which count for nothing\n" + groups_table(accuracy.fitted_groups, nullptr) +

@@ -27,13 +27,6 @@ Candidate candidate(Session& session, const StudyGrid& grid, std::size_t point) 
   return found;
 }
 
-/// Whether the samples of two candidates may stand for each other. Files of the user's are taken as variants of one network.
-bool comparable(const Prediction& a, const Prediction& b) {
-  const bool files = !a.files.workload.sha256.empty() && !b.files.workload.sha256.empty();
-  return a.samples.unit == b.samples.unit &&
-         (files || (a.job.model == b.job.model && a.files.workload.sha256 == b.files.workload.sha256));
-}
-
 /// Options in which two candidates differ, `--model` left out.
 std::size_t differences(const Candidate& a, const Candidate& b) {
   std::size_t count = 0;
@@ -77,6 +70,12 @@ Result<std::vector<Candidate>> candidates_of(Session& session, const StudyGrid& 
     add_one(progress);
   }
   return candidates;
+}
+
+bool comparable(const Prediction& a, const Prediction& b) {
+  const bool files = !a.files.workload.sha256.empty() && !b.files.workload.sha256.empty();
+  return a.samples.unit == b.samples.unit &&
+         (files || (a.job.model == b.job.model && a.files.workload.sha256 == b.files.workload.sha256));
 }
 
 void hold_against_base(Comparison& comparison) {

@@ -31,6 +31,9 @@ struct Comparison {
 /// Every point of a grid, predicted, in grid order; held against nothing. Errors: too many points.
 [[nodiscard]] Result<std::vector<Candidate>> candidates_of(Session& session, const StudyGrid& grid, Progress* progress = nullptr);
 
+/// Whether the samples of two candidates may stand for each other. Files of the user's are taken as variants of one network.
+[[nodiscard]] bool comparable(const Prediction& a, const Prediction& b);
+
 /// Sets every candidate against the one of its samples, as `compare` does. Expects a base that is predicted.
 void hold_against_base(Comparison& comparison);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "model/configuration/session.hpp"
@@ -43,17 +44,25 @@ MarketChoice best_of(Session& session, std::vector<Candidate> candidates, const 
     places.push_back(i);
     choice.too_large += fits(candidates[i]) ? 0 : 1;
     all.candidates.push_back(std::move(candidates[i]));
-    all.candidates.back().base = 0;
+    Candidate& added = all.candidates.back();
+    added.base = static_cast<std::size_t>(
+        std::find_if(all.candidates.begin(), all.candidates.end(),
+                     [&](const Candidate& other) { return comparable(other.prediction, added.prediction); }) -
+        all.candidates.begin());
   }
   choice.tried = places.size();
   std::set<std::size_t> chosen;
+  std::map<std::size_t, std::size_t> kept;
   for (const Offer& offer : rank_offers(all, terms)) {
     if (!offer.rank || !chosen.insert(offer.candidate).second) continue;
     ++choice.affordable;
-    if (choice.kept.size() >= most) continue;
+    const Candidate& candidate = all.candidates[offer.candidate];
+    if (++kept[candidate.base] > most) continue;
     choice.kept.push_back(places[offer.candidate]);
-    choice.comparison.candidates.push_back(all.candidates[offer.candidate]);
+    choice.comparison.candidates.push_back(candidate);
   }
+  for (std::size_t i = 0; i < all.candidates.size(); ++i)
+    if (all.candidates[i].base == i && kept.count(i) == 0) choice.left_out.push_back(all.candidates[i].prediction.job.model);
   if (!choice.kept.empty()) hold_against_base(choice.comparison);
   return choice;
 }

@@ -20,9 +20,8 @@ struct CostTerms {
   double years = 3.0;                      ///< assumed: depreciation of a server
   double duty = 1.0;                       ///< share of the years in which jobs run
   std::optional<UsdPerJoule> power_price;  ///< absent: power is left out
-  /// Power of the building over that of its machines. Source of the default: mean of the Uptime Institute's survey of 2024.
-  double cooling = 1.56;
-  std::optional<Usd> budget;  ///< of everything over the years; absent: any
+  std::optional<double> cooling;           ///< power of the building over that of its machines; absent: cooling is left out
+  std::optional<Usd> budget;               ///< of everything over the years; absent: any
   Objective objective = Objective::cost;
 };
 

@@ -141,9 +141,10 @@ void add_loader(const Configuration& c, std::vector<SlowCause>& causes) {
     if (!input.empty()) all.push_back(input);
     return SlowChange{all};
   };
-  causes.push_back({"loader", loads ? "too few workers load samples" : "real samples are loaded, by too few workers",
-                    "run some steps on one batch that is kept (--mock-loader): the rate then rises to the predicted one", amounts,
-                    set, [](double n) { return fmt::format("{:.0f} worker{}", n, n == 1.0 ? "" : "s"); }, false,
+  const std::string than = loads ? fmt::format(" instead of {}", workers) : "";
+  causes.push_back({"loader", loads ? "fewer workers load samples than expected" : "real samples are loaded, by too few workers",
+                    "train some steps on one batch that is kept: the rate then rises to the predicted one", amounts, set,
+                    [than](double n) { return fmt::format("{:.0f} worker{} a process{}", n, n == 1.0 ? "" : "s", than); }, false,
                     loads ? kCommon : 1.0});
 }
 

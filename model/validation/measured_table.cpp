@@ -129,7 +129,7 @@ class TableReader {
 
   void read_measurement(std::size_t row, MeasuredRun& run) {
     run.metric = text(row, "metric");
-    run.unit = text(row, "unit");
+    run.unit = text(row, "unit") == "B" ? "bytes" : text(row, "unit");
     if (const Metric* metric = find_metric(run.metric)) {
       if (run.unit != metric->unit && !(run.metric == "throughput" && is_rate_unit(run.unit))) {
         problem(row, "unit",
@@ -138,7 +138,9 @@ class TableReader {
     } else {
       const auto near = nearest(run.metric, metric_names());
       problem(row, "metric",
-              fmt::format("unknown metric {}{}", quoted(run.metric), near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
+              fmt::format("unknown metric {}{}", quoted(run.metric),
+                          near ? fmt::format(", did you mean \"{}\"?", *near)
+                               : fmt::format("; there are {}", fmt::join(metric_names(), ", "))));
     }
     if (run.metric == kCollectiveMetric && (run.collective.empty() || !run.message)) {
       problem(row, "metric", "bus_bandwidth needs the options --collective NAME --bytes N");

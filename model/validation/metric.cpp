@@ -1,10 +1,11 @@
 #include "model/validation/metric.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace tbdsim {
 namespace {
+
+constexpr std::string_view kPerSecond = "s/s";
 
 Ranged<double> scaled(double value, double reference, double low, double high) {
   if (reference == 0.0) return {value, value, value};
@@ -71,16 +72,11 @@ const Metric* find_metric(std::string_view name) {
   return found == metrics().end() ? nullptr : &*found;
 }
 
-bool is_rate_unit(std::string_view unit) {
-  constexpr std::array<std::string_view, 7> kUnits{
-      "samples/s",       "tokens/s",      "target tokens/s",    "source and target tokens/s",
-      "audio seconds/s", "real images/s", "environment steps/s"};
-  return std::find(kUnits.begin(), kUnits.end(), unit) != kUnits.end();
-}
+bool is_rate_unit(std::string_view unit) { return unit.size() > kPerSecond.size() && unit.ends_with(kPerSecond); }
 
 std::optional<double> units_per_sample(const Prediction& prediction, std::string_view unit) {
-  if (unit.empty() || unit == "samples/s") return 1.0;
-  const std::string own = prediction.samples.part + "s/s";
+  if (unit.empty() || unit == "samples/s" || unit == prediction.samples.unit + std::string(kPerSecond)) return 1.0;
+  const std::string own = prediction.samples.part + std::string(kPerSecond);
   const bool tokens =
       unit == "tokens/s" && own.size() >= unit.size() && own.compare(own.size() - unit.size(), unit.size(), unit) == 0;
   if (unit != own && !tokens) return std::nullopt;

@@ -175,7 +175,7 @@ TEST_CASE("options of the user win over the file, and what they replace is told"
   CHECK(c.layout_sha256.size() == 64);
   CHECK(told("--tensor-parallel 2 in place of 4 of " + file.path() + " (tensor-model-parallel-size)"));
   CHECK(told("--set stack.parallel.clips=true in place of stack.parallel.clips=false of " + file.path() + " (clip-grad)"));
-  CHECK(told(file.path() + " holds settings of Megatron-LM: stack megatron-core-0.8"));
+  CHECK(told(file.path() + " holds settings of Megatron-LM: stack megatron-core-0.14"));
 }
 
 TEST_CASE("flags that change the cost and are not modelled are errors with their place, or notices when they are allowed") {

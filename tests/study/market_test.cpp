@@ -48,6 +48,23 @@ TEST_CASE("the best of many candidates fit, are affordable, use whole machines a
   CHECK(choice.kept.size() == 2);
 }
 
+TEST_CASE("of several networks each has its own best, and one that fits nowhere is named") {
+  const auto opened = session();
+  StudyGrid asked = grid({"rtx-4090", "rtx-5090"}, {"1", "2"}, "resnet50");
+  asked.axes[2].values = {"resnet50", "alexnet", "llama-2-7b"};
+  auto candidates = candidates_of(*opened, asked);
+  REQUIRE(candidates);
+  CostTerms terms;
+  terms.budget = Usd(40'000.0);
+  const MarketChoice choice = best_of(*opened, std::move(*candidates), terms, 2);
+  REQUIRE(choice.comparison.candidates.size() == 4);
+  std::vector<std::string> networks;
+  for (const Candidate& candidate : choice.comparison.candidates) networks.push_back(candidate.prediction.job.model);
+  CHECK(networks == std::vector<std::string>{"resnet50", "resnet50", "alexnet", "alexnet"});
+  CHECK(choice.comparison.candidates[3].base == 2);
+  CHECK(choice.left_out == std::vector<std::string>{"llama-2-7b"});
+}
+
 TEST_CASE("where a language model fits nowhere as asked, the options are named with which it does") {
   const auto opened = session();
   const StudyGrid asked = grid({"rtx-4090"}, {"1", "4"}, "llama-2-7b");
