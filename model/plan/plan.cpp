@@ -144,11 +144,17 @@ Errors nothing_found(Session& session, const Variants& variants, const Found& fo
   if (found.smallest && !variants.first().job.batch) excluded(*found.smallest, 1);
   const Bytes capacity = usable_capacity(base.hardware().device);
   if (!smallest) return {{fmt::format("{} fits in none of {} layouts", base.network_graph().graph.name, found.counts.tried)}};
-  return {{fmt::format(
-      "{} fits in none of {} layouts on {} GPUs: the smallest takes {} of the {} of {}, {} too much ({}); take more "
-      "GPUs, or GPUs with more memory",
-      base.network_graph().graph.name, found.counts.tried, base.gpus, format(smallest->peak), format(capacity),
-      base.hardware().device.id, format(std::max(Bytes(0.0), smallest->peak - capacity)), predict_command(smallest->options))}};
+  // States take most of large networks, and may lie on the host.
+  PredictOptions moved = smallest->options;
+  moved.offload = "states";
+  const auto on_host = smallest->options.offload.empty() ? predict(session, moved) : tl::make_unexpected(Errors{});
+  const char* const host = on_host && on_host->memory.fits ? ", or keep states on the host: --offload states" : "";
+  return {
+      {fmt::format("{} fits in none of {} layouts on {} GPUs: the smallest takes {} of the {} of {}, {} too much ({}); take more "
+                   "GPUs, or GPUs with more memory{}",
+                   base.network_graph().graph.name, found.counts.tried, base.gpus, format(smallest->peak), format(capacity),
+                   base.hardware().device.id, format(std::max(Bytes(0.0), smallest->peak - capacity)),
+                   predict_command(smallest->options), host)}};
 }
 
 /// Layouts that differ in virtual stages alone are alike.

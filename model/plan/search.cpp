@@ -15,6 +15,7 @@
 #include "model/configuration/choose_layout.hpp"
 #include "model/prediction/memory_estimate.hpp"
 #include "model/prediction/step_prediction.hpp"
+#include "model/workload/stages.hpp"
 
 namespace tbdsim::plan {
 namespace {
@@ -78,10 +79,6 @@ std::vector<int> virtual_stages(ScheduleKind kind, int layers, int ranks, const 
 }
 
 }  // namespace
-
-bool has_attention(const OpGraph& graph) {
-  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
-}
 
 /// Tries the layouts of one unit after the other, for one thread.
 class Search::Worker {

@@ -10,9 +10,6 @@
 
 namespace tbdsim::plan {
 
-/// Whether the network multiplies feature maps with each other.
-[[nodiscard]] bool has_attention(const OpGraph& graph);
-
 /// Which values each axis takes, and which of them go together.
 class Search {
  public:

@@ -8,6 +8,7 @@
 #include "model/configuration/read_option.hpp"
 #include "model/configuration/what_if.hpp"
 #include "model/support/drop_repeated.hpp"
+#include "model/workload/stages.hpp"
 
 namespace tbdsim::plan {
 namespace {

@@ -8,6 +8,7 @@
 #include "model/configuration/configure.hpp"
 #include "model/prediction/max_batch.hpp"
 #include "model/units/format.hpp"
+#include "model/workload/stages.hpp"
 
 namespace tbdsim {
 namespace {
@@ -134,7 +135,16 @@ std::string memory_hint(Session& session, const PredictOptions& options, const P
     if (!option.empty()) there += fmt::format("{}{}", there.empty() ? "" : " or ", option);
   }
   if (!there.empty()) hint += fmt::format("; there is room with {}", there);
+  const auto configured = there.empty() ? configure(session, options) : Result<Configuration>(tl::make_unexpected(Errors{}));
+  if (const std::string plan = configured ? plan_hint(*configured) : ""; !plan.empty()) return hint + "; " + plan;
   return hint + "; `memory --max-batch` tells more";
+}
+
+std::string plan_hint(const Configuration& configuration) {
+  if (configuration.gpus < 2 || !has_attention(configuration.network_graph().graph)) return "";
+  return fmt::format("`tbdsim plan --hw {} --gpus {} --model {} --global-batch {}` searches layouts that fit",
+                     configuration.hardware().id, configuration.gpus, configuration.network_graph().graph.name,
+                     configuration.samples_per_step());
 }
 
 }  // namespace tbdsim

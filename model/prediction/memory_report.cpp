@@ -8,6 +8,7 @@
 #include "model/configuration/choose_layout.hpp"
 #include "model/configuration/choose_offload.hpp"
 #include "model/configuration/configure.hpp"
+#include "model/prediction/memory_hint.hpp"
 #include "model/prediction/optimizer_state.hpp"
 #include "model/workload/attention_ops.hpp"
 
@@ -289,6 +290,9 @@ Result<MemoryReport> report_memory(Session& session, const PredictOptions& optio
                    [](const LayerMemory& a, const LayerMemory& b) { return a.parts.total() > b.parts.total(); });
   report.moments = moments_of(graph, memory);
   if (questions.reductions) report.reductions = reductions_of(*configured, fullest(memory).peak, report.memory.capacity);
+  const auto room = [](const MemoryReduction& way) { return way.fits; };
+  if (questions.reductions && !report.memory.fits && std::none_of(report.reductions.begin(), report.reductions.end(), room))
+    if (std::string plan = plan_hint(*configured); !plan.empty()) report.notices.push_back(std::move(plan));
   if (questions.largest_batch) report.largest = find_largest_batch(*estimator);
   return report;
 }

@@ -14,10 +14,6 @@ std::size_t index(Id id) {
   return static_cast<std::size_t>(id.value);
 }
 
-bool has_attention(const OpGraph& graph) {
-  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
-}
-
 /// Segments but the head, which goes with the last.
 int without_head(const OpGraph& graph, const std::vector<OpId>& segments) {
   const bool head = segments.size() > 1 && is_loss(graph.ops.back().kind);
@@ -102,6 +98,10 @@ class StageCutter {
 };
 
 }  // namespace
+
+bool has_attention(const OpGraph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
+}
 
 int layers_of_stages(const OpGraph& graph) { return without_head(graph, recompute_segments(graph, Recompute::layer)); }
 

@@ -6,6 +6,9 @@
 
 namespace tbdsim {
 
+/// Whether the network multiplies feature maps with each other.
+[[nodiscard]] bool has_attention(const OpGraph& graph);
+
 /// Layers of a network that stages of a pipeline divide: those of `Recompute::layer`, without the head.
 [[nodiscard]] int layers_of_stages(const OpGraph& graph);
 
