@@ -96,7 +96,7 @@ std::string efficiency_table(const std::vector<GroupAccuracy>& groups, const Gro
   if (all != nullptr && all->efficiency && groups.size() > 1) add_efficiency(table, *all, "all rows");
   return table.empty() ? ""
                        : "\nScaling efficiency, predicted - measured, percentage points; base: mean error\nof one constant "
-                         "efficiency per group; one: given the step on one GPU, mean\n" +
+                         "efficiency per group; one: mean where\nthe measured step on one GPU is taken as given\n" +
                              table.text();
 }
 

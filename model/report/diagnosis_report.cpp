@@ -82,7 +82,7 @@ std::string diagnosis_table(const Diagnosis& d) {
     const std::string amount = cause.amount.empty() ? "" : fmt::format(" ({})", cause.amount);
     text += fmt::format("{:>4}. {:>6}  ", ++number_in_list, percent_text(cause.weight)) +
             wrapped(fmt::format("{}: {}{}", cause.name, cause.text, amount), kTextWidth, kCauseColumn) + '\n';
-    text += indented(fmt::format("gives {}, 80 % range {} to {}; {}", speed_text(d, cause.speed.value),
+    text += indented(fmt::format("would give {}, 80 % range {} to {}; {}", speed_text(d, cause.speed.value),
                                  number(d, cause.speed.low), number(d, cause.speed.high), distance(cause)));
     text += indented("test: " + cause.test);
   }

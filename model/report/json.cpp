@@ -401,12 +401,9 @@ std::string predict_json(const Prediction& p, const PredictParts& parts) { retur
 std::string plan_json(const plan::Plan& plan, Objective objective, const std::vector<plan::Replanned>& again) {
   Json json{{"schema", "tbdsim.plan/1"}, {"tool", tool()}, {"level", kLevel}, {"objective", name(objective)}};
   json["interrupted"] = plan.interrupted;
-  json["counts"] = {{"tried", plan.counts.tried},
-                    {"out_of_memory", plan.counts.out_of_memory},
-                    {"slow", plan.counts.slow},
-                    {"dominated", plan.counts.dominated},
-                    {"refined", plan.counts.refined},
-                    {"predicted", plan.counts.predicted}};
+  json["counts"] = {{"tried", plan.counts.tried},     {"out_of_memory", plan.counts.out_of_memory},
+                    {"slow", plan.counts.slow},       {"dominated", plan.counts.dominated},
+                    {"refined", plan.counts.refined}, {"predicted", plan.counts.predicted}};
   json["rows"] = Json::array();
   for (const plan::PlanRow& row : plan.rows) json["rows"].push_back(plan_row(row));
   if (plan.yours) json["yours"] = plan_row(*plan.yours);

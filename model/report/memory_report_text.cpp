@@ -295,8 +295,8 @@ std::string memory_table(const MemoryReport& r, MemoryView view) {
           : view == MemoryView::time ? moments(r)
                                      : structure(r);
   if (view != MemoryView::time)
-    text += paragraph(fmt::format("Most memory is in use while {}; no allocator does with less than {} for its arrays",
-                                  peak_moment(r), format(r.lower_bound)));
+    text +=
+        paragraph(fmt::format("Most memory is in use while {}; its arrays alone take {}", peak_moment(r), format(r.lower_bound)));
   return text + reductions(r) + largest(r);
 }
 

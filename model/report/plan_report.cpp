@@ -33,10 +33,10 @@ double rate_per_gpu(const Prediction& p) {
   return p.throughput.value * parts / p.job.gpus;
 }
 
-/// "; also 6, 4 or 3 parts: up to +1.9 %"; empty: nothing was left out beside the row.
+/// "; with 6, 4, 3 parts at most 1.9 % slower"; empty: nothing was left out beside the row.
 std::string folded_text(const plan::Folded& folded) {
   if (folded.virtual_stages.empty()) return "";
-  return fmt::format("; also {} parts: up to {}", fmt::join(folded.virtual_stages, ", "), signed_percent_text(folded.behind));
+  return fmt::format("; with {} parts at most {} slower", fmt::join(folded.virtual_stages, ", "), percent_text(folded.behind));
 }
 
 std::string layout_text(const Prediction& p) {
@@ -62,9 +62,9 @@ std::string job_text(const Plan& plan) {
                     best.job.nodes == 1 ? "node" : "nodes", best.job.network.empty() ? "" : " on " + best.job.network),
         10);
   const plan::PlanCounts& counts = plan.counts;
-  text += paragraph(fmt::format("Searched  {} layouts: {}{} out of memory, {} that another one beats in time and memory",
-                                counts.tried, counts.slow > 0 ? fmt::format("{} slower than those kept, ", counts.slow) : "",
-                                counts.out_of_memory, counts.dominated),
+  text += paragraph(fmt::format("Searched  {} layouts: {}{} out of memory, {} left", counts.tried,
+                                counts.slow > 0 ? fmt::format("{} slower than those kept, ", counts.slow) : "",
+                                counts.out_of_memory, counts.tried - counts.slow - counts.out_of_memory),
                     10);
   if (plan.interrupted) text += paragraph("          interrupted: layouts that were not tried may be better", 10);
   return text + "\n";

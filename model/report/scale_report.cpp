@@ -205,10 +205,9 @@ std::string gains_text(const ScaleTable& table) {
   if (gains.empty()) return "";
   return fmt::format("\nEpochs against {}; the ranges leave out what both sizes get wrong alike\n", against(table)) +
          gains.text() +
-         paragraph(
-             divided(table.studies.front())
-                 ? "weak saves: time of an epoch over as many data sets as there are copies, against as many epochs over one"
-                 : "weak saves: time of an epoch over as many data sets as there are GPUs, against as many epochs over one");
+         paragraph(divided(table.studies.front())
+                       ? "weak saves: of the time of N epochs, what one epoch over N times as many samples saves; N: copies"
+                       : "weak saves: of the time of N epochs, what one epoch over N times as many samples saves; N: GPUs");
 }
 
 std::string shares_text(const ScaleTable& table) {
@@ -253,9 +252,9 @@ std::string phases_text(const ScaleTable& table) {
          paragraph(
              "FP, BP, WU: kernels of forward, backward and weight update; exchange: copies and collectives, of which "
              "the exposed part holds up kernels; input, host: waiting for them") +
-         (beside ? paragraph("WU of a store: of all arrays where they are summed, beside the exchange; WU exposed holds up "
-                             "kernels")
-                 : "");
+         (beside
+              ? paragraph("WU: a store updates arrays where it sums them, beside the exchange; only WU exposed delays the step")
+              : "");
 }
 
 std::string phase_speedups_text(const ScaleTable& table) {

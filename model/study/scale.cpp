@@ -197,6 +197,7 @@ Result<ScaleStudy> begun(Session& session, const ScaleOptions& options, const Si
   study.one = std::move(*alone);
   study.one_epoch = estimate_epochs(study.one, options.samples, 1).total;
   study.notices = study.one.notices;
+  std::erase(study.notices, study.one.cost.price.note);
   const bool several = std::any_of(options.nodes.begin(), options.nodes.end(), [](int nodes) { return nodes > 1; });
   if (several && info(study.one.job.exchange).parameter_servers)
     study.notices.push_back(
@@ -258,8 +259,10 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& asked) {
       errors.insert(errors.end(), here.begin(), here.end());
       continue;
     }
+    // What an hour costs is no part of the table.
     for (const std::string& notice : p->notices)
-      if (std::find(study.notices.begin(), study.notices.end(), notice) == study.notices.end()) study.notices.push_back(notice);
+      if (notice != p->cost.price.note && std::find(study.notices.begin(), study.notices.end(), notice) == study.notices.end())
+        study.notices.push_back(notice);
     if (p->job.gpus > study.one.job.gpus) tell_misfit(*p, {p->job.gpus, p->job.nodes}, misfits);
     study.rows.push_back(row_of(*p, study));
   }

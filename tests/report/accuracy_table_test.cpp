@@ -93,9 +93,11 @@ group      n  mean  median   p95     bias    in  width  base
 table/k80  2  18 %    18 %  27 %  -18.2 %  50 %   18 %  50 %
 all rows   2  18 %    18 %  27 %  -18.2 %  50 %   18 %  50 %
 mean of groups 18 %, their bias -18.2 %
+1 of 2 measurements lie in their 80 % range
 
 Scaling efficiency, predicted - measured, percentage points; base: mean error
-of one constant efficiency per group; one: given the step on one GPU, mean
+of one constant efficiency per group; one: mean where
+the measured step on one GPU is taken as given
 group      n  mean  median  worst  bias  base  one  median  worst
 table/k80  3   4.2     3.1    9.9  -1.1   6.5  1.5     1.2    2.5
 

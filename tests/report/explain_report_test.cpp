@@ -52,6 +52,6 @@ TEST_CASE("settings stand apart from other hardware, and hardware that relieves 
         "\nThroughput on other hardware (--what-if NAME)\n"
         "  what if      gain  step time  then limited by\n"
         "  cpu-2x   +100.0 %      50 ms  input 90 %\n"
-        "  relieves nothing that holds this job up: gpus-2x\n"
+        "  would not make this job faster: gpus-2x\n"
         "\nNo effect or not applicable: p3\n");
 }

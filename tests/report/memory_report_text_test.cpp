@@ -56,8 +56,7 @@ By structure, GPU 0, at the peak
 Part             size  share
 feature maps     3 GB   75 %
 optimiser state  1 GB   25 %
-Most memory is in use while conv1 runs forward; no allocator does with less than
-1.5 GB for its arrays
+Most memory is in use while conv1 runs forward; its arrays alone take 1.5 GB
 
 What would reduce it  gain  peak  fits
 less                  2 GB  2 GB  yes   do less

@@ -27,7 +27,7 @@ heading('Plan: ' + best.inputs.workload.name,
 cards([
   ['Best by ' + data.objective, several ? place(best) : layoutOf(best), several ? layoutOf(best) : time(best.step_time_s.value) + ', ' + range(time, best.step_time_s)],
   ['Each GPU', digits(rateOf(best)) + ' ' + unit, percent(best.utilization.mfu) + ' of its arithmetic (MFU), ' + bytes(peak(best)) + ' of memory'],
-  ['Searched', plural(counts.tried, 'layout'), (counts.slow ? counts.slow + ' slower than those kept, ' : '') + counts.out_of_memory + ' out of memory, ' + counts.dominated + ' that another one beats in time and memory' + (data.interrupted ? '; interrupted' : '')],
+  ['Searched', plural(counts.tried, 'layout'), (counts.slow ? counts.slow + ' slower than those kept, ' : '') + counts.out_of_memory + ' out of memory, ' + (counts.tried - (counts.slow || 0) - counts.out_of_memory) + ' left' + (data.interrupted ? '; interrupted' : '')],
 ]);
 rangeBars(section('Step time', 'Lines: 80 % range.' + (rows.some((row, i) => i > 0 && !row.apart) ? ' ' + plural(rows.filter((row, i) => i > 0 && !row.apart).length, 'row') + ' cannot be told apart from the best.' : '')), {
   name: 'step-time', about: 'Step time of each row', kind: 'time', label: 'step time',
