@@ -16,8 +16,13 @@ void add_offers(const Comparison& comparison, const CostTerms& terms, Json& json
   json["terms"] = cost_terms(terms);
   json["terms"]["budget_usd"] = or_null(terms.budget);
   json["terms"]["objective"] = name(terms.objective);
+  const std::vector<Offer> offers = rank_offers(comparison, terms);
+  if (const auto even = break_even(comparison, offers, terms))
+    json["break_even"] = {{"bought_row", offers[even->bought].candidate},
+                          {"rented_row", offers[even->rented].candidate},
+                          {"years", or_null(even->years)}};
   json["offers"] = Json::array();
-  for (const Offer& offer : rank_offers(comparison, terms))
+  for (const Offer& offer : offers)
     json["offers"].push_back({{"rank", offer.rank ? Json(*offer.rank) : Json(nullptr)},
                               {"row", offer.candidate},
                               {"paid_by", offer.by == PaidBy::purchase ? "purchase" : "rent"},

@@ -53,6 +53,19 @@ std::string fastest_text(const Comparison& comparison, const std::vector<Offer>&
                                p.samples.unit.empty() ? "sample" : p.samples.unit, usd_text(fastest->cost.total)));
 }
 
+/// From when on buying pays; "" where there is no choice.
+std::string break_even_text(const Comparison& comparison, const std::vector<Offer>& offers, const CostTerms& terms) {
+  const auto found = break_even(comparison, offers, terms);
+  if (!found) return "";
+  const std::string bought = candidate_label(comparison, offers[found->bought].candidate),
+                    rented = candidate_label(comparison, offers[found->rented].candidate);
+  if (!found->years)
+    return paragraph(
+        fmt::format("A sample costs less on {}, rented, than on {}, bought, however long it is used.", rented, bought));
+  return paragraph(fmt::format("A sample costs less on {}, bought, than on {}, rented, if it is used for more than {} year(s).",
+                               bought, rented, number_text(*found->years)));
+}
+
 }  // namespace
 
 std::string ownership_report(const Comparison& comparison, const CostTerms& terms) {
@@ -78,7 +91,8 @@ std::string ownership_report(const Comparison& comparison, const CostTerms& term
                usd_text(offer.cost.total), number_text(offer.cost.sample.base() * kMillion),
                offer.energy ? number_text(offer.energy->base()) : "-"});
   }
-  return fmt::format("\n{}{}{}", paragraph(terms_text(terms)), table.text(), fastest_text(comparison, offers, terms));
+  return fmt::format("\n{}{}{}{}", paragraph(terms_text(terms)), table.text(), fastest_text(comparison, offers, terms),
+                     break_even_text(comparison, offers, terms));
 }
 
 std::vector<std::string> ownership_columns() {

@@ -90,4 +90,21 @@ std::vector<Offer> rank_offers(const Comparison& comparison, const CostTerms& te
   return offers;
 }
 
+std::optional<BreakEven> break_even(const Comparison& comparison, const std::vector<Offer>& offers, const CostTerms& terms) {
+  std::optional<std::size_t> bought, rented;
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    const Candidate& c = comparison.candidates[offers[i].candidate];
+    if (c.base != comparison.candidates[offers.front().candidate].base) return std::nullopt;
+    std::optional<std::size_t>& least = offers[i].by == PaidBy::purchase ? bought : rented;
+    if (c.prediction.memory.fits && (!least || offers[i].cost.sample < offers[*least].cost.sample)) least = i;
+  }
+  if (!bought || !rented) return std::nullopt;
+  const Ownership& own = offers[*bought].cost;
+  const double samples = comparison.candidates[offers[*bought].candidate].prediction.throughput.value * use(terms).base();
+  const Usd saved = samples * offers[*rented].cost.sample - own.power;  // over the years, for as many samples
+  BreakEven result{*bought, *rented, {}};
+  if (saved > Usd(0.0)) result.years = terms.years * ((own.machines + own.host) / saved);
+  return result;
+}
+
 }  // namespace tbdsim

@@ -56,4 +56,13 @@ struct Offer {
 /// base together. Equal ones keep the order of candidates.
 [[nodiscard]] std::vector<Offer> rank_offers(const Comparison& comparison, const CostTerms& terms);
 
+/// Buying against renting, of one network: of each the offer whose samples cost least.
+struct BreakEven {
+  std::size_t bought, rented;   ///< places among the offers
+  std::optional<double> years;  ///< from which on samples of what is bought cost less, used as the terms say; absent: never
+};
+/// Absent where nothing is bought or nothing is rented of what holds the job, or samples of several networks do not compare.
+[[nodiscard]] std::optional<BreakEven> break_even(const Comparison& comparison, const std::vector<Offer>& offers,
+                                                  const CostTerms& terms);
+
 }  // namespace tbdsim

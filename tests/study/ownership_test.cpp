@@ -62,6 +62,21 @@ TEST_CASE("A full year of use on the catalogue's terms costs what the hour of a 
   CHECK_THAT(rented->sample.base(), WithinRel(sample_cost(board(), *board().cost.rented).base(), 1e-12));
 }
 
+TEST_CASE("Buying pays when the rent that is saved, less power, has paid for the machine") {
+  Comparison comparison;
+  comparison.candidates.resize(1);
+  comparison.candidates[0].prediction = board();
+  // 4000 USD against 2 - 0.15 USD for each of 5,256 hours a year.
+  const auto even = break_even(comparison, rank_offers(comparison, kTerms), kTerms);
+  REQUIRE(even);
+  REQUIRE(even->years);
+  CHECK_THAT(*even->years, WithinRel(4000.0 / (1.85 * 0.6 * 8760.0), 1e-12));
+  comparison.candidates[0].prediction.cost.rented->hour = Usd(0.1);
+  CHECK_FALSE(break_even(comparison, rank_offers(comparison, kTerms), kTerms)->years);
+  comparison.candidates[0].prediction.cost.rented.reset();
+  CHECK_FALSE(break_even(comparison, rank_offers(comparison, kTerms), kTerms));
+}
+
 TEST_CASE("Offers are ranked by the objective, within the budget, and what does not fit is not") {
   Comparison comparison;
   comparison.candidates.resize(3);
