@@ -88,6 +88,21 @@ TEST_CASE("The same program gives the same times from every profiler, and sums e
   }
 }
 
+// Four steps of a network of four convolutions, written by PyTorch 1.13 on a CPU.
+TEST_CASE("A trace that PyTorch wrote is read to the microsecond") {
+  const auto trace = read_trace(data("pytorch_1.13_cpu.json.gz"));
+  REQUIRE(trace);
+  const auto b = break_down(*trace, "pytorch_1.13_cpu.json.gz");
+  REQUIRE(b);
+  CHECK(b->steps() == 4);
+  CHECK(b->steps_time == Nanoseconds{1375 + 1209 + 9462 + 2175} * 1000);
+  CHECK(std::accumulate(b->occupation.begin(), b->occupation.end(), Nanoseconds{0}) == b->steps_time);
+  CHECK(sum(b->whole) == b->events_time);
+  CHECK(sum(b->layers) == sum(b->families));
+  CHECK(time_of(b->families, "convolution") > time_of(b->families, "softmax"));
+  CHECK_THAT(rerun(*trace, b->iterations, Factors()), WithinRel(1e9 * b->step_seconds(), 0.02));
+}
+
 TEST_CASE("Kernels of both passes belong to the module of the forward pass") {
   for (const char* const name : {"kineto.json", "nsight.sqlite"}) {
     INFO(name);

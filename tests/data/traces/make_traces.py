@@ -1,4 +1,5 @@
 """Writes traces in the forms of several profilers, of a made-up program whose times are known. No time in them was measured.
+pytorch_1.13_cpu.json.gz alone was measured: PyTorch 1.13 of Debian 12 trains four convolutions of 16 channels on one thread.
 
 The program trains three layers over `steps` steps: a copy in, forward and backward kernels issued by two threads of the host, an
 exchange on a stream of its own while the backward pass runs, one wait for the device, an update.
