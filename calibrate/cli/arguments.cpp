@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "model/support/edit_distance.hpp"
@@ -15,39 +16,48 @@ tl::unexpected<Errors> unknown(const std::string& verb, const std::string& word,
   names.reserve(options.size());
   for (const Option& option : options) names.emplace_back(option.name);
   const auto near = nearest(word, names);
-  return fail(near ? fmt::format("calibrate {}: unknown option {}, did you mean \"{}\"?", verb, quoted(word), *near)
-                   : fmt::format("calibrate {}: unknown option {}; there are {}", verb, quoted(word), fmt::join(names, ", ")));
+  return fail(near ? fmt::format("calibrate {}: unknown option {}, did you mean \"{}\"?", verb, tbdsim::quoted(word), *near)
+                   : fmt::format("calibrate {}: unknown option {}; there are {}", verb, tbdsim::quoted(word), fmt::join(names, ", ")));
 }
 
-/// "-8" and "-.5" are values, whatever an option makes of them.
-bool names_option(const std::string& word) { return word.size() > 1 && word[0] == '-' && word.find_first_of("0123456789.") != 1; }
+/// The word that begins what CLI11 says: the option at fault.
+std::string faulty(const CLI::ParseError& error) {
+  const std::string said = error.what();
+  return said.substr(0, said.find_first_of(": "));
+}
 
 }  // namespace
 
 Result<Arguments> Arguments::parse(const std::string& verb, const std::vector<std::string>& words,
                                    const std::vector<Option>& options) {
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
   Arguments result;
-  const Option* current = nullptr;
-  const auto missing = [&] {
-    return current != nullptr && current->takes != Takes::nothing && result.values_[std::string(current->name)].empty();
-  };
-  for (const std::string& word : words) {
-    if (names_option(word)) {
-      if (missing()) return fail(fmt::format("calibrate {}: {}: value missing", verb, current->name));
-      const auto found = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == word; });
-      if (found == options.end()) return unknown(verb, word, options);
-      if (found->takes != Takes::many && result.has(word)) return fail(fmt::format("calibrate {}: {} appears twice", verb, word));
-      current = &*found;
-      result.values_[word];
+  for (const Option& option : options) {
+    const std::string name(option.name);
+    if (option.takes == Takes::nothing) {
+      app.add_flag_function(name, [](std::int64_t) {})->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
       continue;
     }
-    const bool room =
-        current != nullptr &&
-        (current->takes == Takes::many || (current->takes == Takes::one && result.values_[std::string(current->name)].empty()));
-    if (!room) return fail(fmt::format("calibrate {}: {} belongs to no option; name files after --samples", verb, quoted(word)));
-    result.values_[std::string(current->name)].push_back(word);
+    auto* const added = app.add_option(name)->type_size(1)->type_name("")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    added->expected(1, option.takes == Takes::many ? CLI::detail::expected_max_vector_size : 1);
   }
-  if (missing()) return fail(fmt::format("calibrate {}: {}: value missing", verb, current->name));
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError& error) { return fail(fmt::format("calibrate {}: {}: value missing", verb, faulty(error))); }
+  for (const std::string& word : app.remaining()) {
+    if (word.size() > 1 && word[0] == '-') return unknown(verb, word, options);
+    return fail(fmt::format("calibrate {}: {} belongs to no option; name files after --samples", verb, tbdsim::quoted(word)));
+  }
+  for (const Option& option : options) {
+    const CLI::Option& given = *app.get_option(std::string(option.name));
+    if (given.count() == 0) continue;
+    if (option.takes != Takes::many && given.count() > 1)
+      return fail(fmt::format("calibrate {}: {} appears twice", verb, option.name));
+    std::vector<std::string>& values = result.values_[std::string(option.name)];
+    if (option.takes != Takes::nothing) values = given.results();
+  }
   return result;
 }
 

@@ -1,4 +1,4 @@
-// The one file that includes CLI11: declaring options, reading the command line, saying what is wrong with it.
+// Declaring options, reading the command line, saying what is wrong with it.
 #include "model/cli/parse_arguments.hpp"
 
 #include <fmt/format.h>
