@@ -16,8 +16,9 @@ tl::unexpected<Errors> unknown(const std::string& verb, const std::string& word,
   names.reserve(options.size());
   for (const Option& option : options) names.emplace_back(option.name);
   const auto near = nearest(word, names);
-  return fail(near ? fmt::format("calibrate {}: unknown option {}, did you mean \"{}\"?", verb, tbdsim::quoted(word), *near)
-                   : fmt::format("calibrate {}: unknown option {}; there are {}", verb, tbdsim::quoted(word), fmt::join(names, ", ")));
+  return fail(
+      near ? fmt::format("calibrate {}: unknown option {}, did you mean \"{}\"?", verb, tbdsim::quoted(word), *near)
+           : fmt::format("calibrate {}: unknown option {}; there are {}", verb, tbdsim::quoted(word), fmt::join(names, ", ")));
 }
 
 /// The word that begins what CLI11 says: the option at fault.

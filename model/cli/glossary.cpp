@@ -184,7 +184,9 @@ constexpr GlossaryEntry kGlossary[] = {
     {"update, weight update, WU", "Kernels that change the weights."},
     {"USD, USD/h", "Price when bought, and price of an hour: rent, or the purchase divided by three years of constant use."},
     {"used", "What a link carried over what it could have carried in the step."},
-    {"useful", "FLOP of the direct method over the listed peak, while the GPU is busy. Recomputed work counts. Winograd and FFT need fewer operations, so it may pass 100 %."},
+    {"useful",
+     "FLOP of the direct method over the listed peak, while the GPU is busy. Recomputed work counts. Winograd and FFT need fewer "
+     "operations, so it may pass 100 %."},
     {"Utilisation", "How far GPU, units and CPU are used."},
     {"Validation", "Predictions against rows that set no constant."},
     {"value", "What a claim or control computes."},

@@ -93,7 +93,8 @@ TEST_CASE("no layout takes less than its layers do", "[plan]") {
       if (!share || layout.pipeline_stages() > share->stage_layers()) continue;
       const auto time = fast.time(layout, plan::Depth::closed_form);
       if (!time) continue;
-      INFO(options.model << ", " << to_text(layout.layout) << ", " << pipeline::name(layout.schedule) << ", zero " << layout.zero);
+      INFO(options.model << ", " << to_text(layout.layout) << ", " << pipeline::name(layout.schedule) << ", zero "
+                         << layout.zero);
       CHECK(fast.least(layout, *share) / *time <= 1.0);
     }
   }
