@@ -8,14 +8,13 @@
 #include <set>
 #include <tuple>
 
-#include "model/configuration/choose_layout.hpp"
+#include "model/plan/nothing_found.hpp"
 #include "model/plan/part_file.hpp"
 #include "model/plan/plan_costs.hpp"
 #include "model/plan/plan_jobs.hpp"
 #include "model/plan/variants.hpp"
 #include "model/study/payment.hpp"
 #include "model/study/speedup.hpp"
-#include "model/units/format.hpp"
 
 namespace tbdsim::plan {
 namespace {
@@ -29,12 +28,6 @@ std::optional<double> figure(const Prediction& p, Objective objective) {
   }
   if (!p.cost.sample_energy) return std::nullopt;
   return p.cost.sample_energy->base();
-}
-
-Bytes fullest_peak(const Prediction& p) {
-  Bytes most(0.0);
-  for (const GpuMemory& gpu : p.memory.gpus) most = std::max(most, gpu.peak);
-  return most;
 }
 
 /// What a row is ranked by.
@@ -68,7 +61,7 @@ void set_against(const PlanRow& best, const PlanOptions& options, PlanRow& row) 
 
 void rank(std::vector<PlanRow>& rows, const PlanOptions& options) {
   const auto key = [&](const PlanRow& row) {
-    return std::pair(figure(row, options).value_or(std::numeric_limits<double>::infinity()), fullest_peak(row.prediction));
+    return std::pair(figure(row, options).value_or(std::numeric_limits<double>::infinity()), fullest_peak(row.prediction.memory));
   };
   std::stable_sort(rows.begin(), rows.end(), [&](const PlanRow& a, const PlanRow& b) { return key(a) < key(b); });
   if (rows.empty()) return;
@@ -104,57 +97,6 @@ Result<void> keep_limits(Session& session, const PlanOptions& options, std::vect
   if (kept.empty()) return fail("no layout keeps the limits: " + shortfall(*nearest, options.limits));
   rows = std::move(kept);
   return {};
-}
-
-/// Why there is no layout at all: what `predict` says of the axes that are kept, else of the first layout that was refused.
-Errors no_layout(const Configuration& base, const PredictOptions& job, const Found& found) {
-  PredictOptions kept = job;
-  if (!kept.batch) kept.batch = 1;
-  if (!kept.pipeline_parallel && (!kept.schedule.empty() || kept.virtual_stages.value_or(1) > 1)) kept.pipeline_parallel = 2;
-  Configuration tried = base;
-  if (Errors errors = choose_layout(kept, tried); !errors.empty()) return errors;
-  const bool all = job.tensor_parallel && job.context_parallel && job.pipeline_parallel && job.batch;
-  if (Errors errors = choose_division(kept, tried); all && !errors.empty()) return errors;
-  const std::string kept_axes = kept_text(job);
-  std::string why = fmt::format("no layout of {} on {} GPUs{}{} makes updates of {} samples", base.network_graph().graph.name,
-                                base.gpus, kept_axes.empty() ? "" : " with ", kept_axes, *job.global_batch);
-  if (!found.refusals.empty()) why += fmt::format("; the first was refused: {}", found.refusals.front().message);
-  return {{std::move(why)}};
-}
-
-/// A layout that `predict` finds too large.
-struct Misfit {
-  PredictOptions options;
-  Bytes peak;
-};
-
-/// Why nothing was found. `smallest`: of the layouts that were predicted; absent: the estimate excluded all.
-Errors nothing_found(Session& session, const Variants& variants, const Found& found, std::optional<Misfit> smallest) {
-  if (found.interrupted) return {{"plan: interrupted before a layout that fits was found"}};
-  const Configuration& base = variants.first().base;
-  if (found.counts.tried == 0) return no_layout(base, variants.first().job, found);
-  // Estimates of large batches are the least certain: one sample a copy takes least.
-  const auto excluded = [&](Candidate candidate, int batch) {
-    candidate.batch = batch;
-    Misfit one{variants.options_of(candidate), candidate.memory};
-    if (const auto exact = predict(session, one.options)) one.peak = fullest_peak(*exact);
-    if (!smallest || one.peak < smallest->peak) smallest = std::move(one);
-  };
-  if (found.smallest) excluded(*found.smallest, found.smallest->batch);
-  if (found.smallest && !variants.first().job.batch) excluded(*found.smallest, 1);
-  const Bytes capacity = usable_capacity(base.hardware().device);
-  if (!smallest) return {{fmt::format("{} fits in none of {} layouts", base.network_graph().graph.name, found.counts.tried)}};
-  // States take most of large networks, and may lie on the host.
-  PredictOptions moved = smallest->options;
-  moved.offload = "states";
-  const auto on_host = smallest->options.offload.empty() ? predict(session, moved) : tl::make_unexpected(Errors{});
-  const char* const host = on_host && on_host->memory.fits ? ", or keep states on the host: --offload states" : "";
-  return {
-      {fmt::format("{} fits in none of {} layouts on {} GPUs: the smallest takes {} of the {} of {}, {} too much ({}); take more "
-                   "GPUs, or GPUs with more memory{}",
-                   base.network_graph().graph.name, found.counts.tried, base.gpus, format(smallest->peak), format(capacity),
-                   base.hardware().device.id, format(std::max(Bytes(0.0), smallest->peak - capacity)),
-                   predict_command(smallest->options), host)}};
 }
 
 /// Layouts that differ in virtual stages alone are alike.
@@ -224,8 +166,8 @@ Result<std::optional<Misfit>> predict_rows(Session& session, const PlanOptions& 
       } else {
         ++found.counts.out_of_memory;
         if (candidate.dominated) --found.counts.dominated;
-        const Bytes peak = fullest_peak(predicted[i]->prediction);
-        if (!smallest || peak < smallest->peak) smallest = Misfit{std::move(predicted[i]->options), peak};
+        Misfit one = Misfit::of(predicted[i]->options, predicted[i]->prediction.memory);
+        if (!smallest || one.smaller_than(*smallest)) smallest = std::move(one);
       }
     }
     if (options.stop != nullptr && options.stop->load() && !plan.rows.empty()) break;

@@ -48,4 +48,9 @@ Loads loads(const Configuration& configuration, const StepTimes& times, const Pr
   return loads;
 }
 
+void add_kept_on_host(const MemoryVerdict& memory, Loads& loads) {
+  if (memory.host && memory.host->capacity)
+    loads.host_memory = loads.host_memory.value_or(0.0) + memory.host->needed / *memory.host->capacity;
+}
+
 }  // namespace tbdsim

@@ -15,4 +15,7 @@ void tell_cpu(const Configuration& configuration, const StepTimes& times, Utiliz
 /// What a step takes of the host's memory, the network and the storage. Expects the verdict on loading in `prediction`.
 [[nodiscard]] Loads loads(const Configuration& configuration, const StepTimes& times, const Prediction& prediction);
 
+/// Adds what a divided job keeps on its hosts to the share of their memory in use.
+void add_kept_on_host(const MemoryVerdict& memory, Loads& loads);
+
 }  // namespace tbdsim

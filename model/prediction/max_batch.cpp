@@ -32,6 +32,7 @@ class Search {
     Bytes floor;        ///< without what follows from the choice of kernels: workspace and slack
     double spread = 0;  ///< standard deviation of ln needed
     double probability = 0;
+    bool host = true;  ///< whether the host holds what lies there
   };
   const Peak& at(int batch) {
     const auto [found, fresh] = peaks_.try_emplace(batch);
@@ -42,7 +43,10 @@ class Search {
     for (const RankMemory& each : memory.ranks) needed = std::max(needed, each.needed);
     const Stack& stack = estimator_.configuration().stack;
     const Bytes floor = rank.peak - rank.parts[MemoryPart::workspace] - rank.parts[MemoryPart::slack];
-    return found->second = {rank.peak, needed, floor, need_spread(rank, stack), probability_of_fitting(rank, stack, capacity_)};
+    const bool host = std::all_of(memory.ranks.begin(), memory.ranks.end(), fits_host);
+    return found->second = {
+               rank.peak, needed, floor, need_spread(rank, stack), host ? probability_of_fitting(rank, stack, capacity_) : 0.0,
+               host};
   }
 
   [[nodiscard]] std::size_t known() const { return peaks_.size(); }
@@ -100,9 +104,10 @@ class Search {
   }
 
  private:
-  /// Bytes above the capacity.
+  /// Bytes above the capacity; where the host is too small, as much as the device has.
   double excess(int batch, double deviations) {
     const Peak& peak = at(batch);
+    if (!peak.host) return capacity_.base();
     return (peak.needed * std::exp(deviations * peak.spread) - capacity_).base();
   }
 

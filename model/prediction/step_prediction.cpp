@@ -297,6 +297,7 @@ Result<Prediction> predict_by_layers(const Configuration& configuration, bool de
   auto estimator = MemoryEstimator::make(configuration);
   if (!estimator) return tl::make_unexpected(estimator.error());
   p->memory = memory_verdict(configuration, estimator->at(configuration.batch), false);
+  add_kept_on_host(p->memory, p->loads);
   if (const auto sound = plausible(configuration, *p); !sound) return tl::make_unexpected(sound.error());
   p->detail.layers = std::move(step->layers);
   p->division.by_layers = true;

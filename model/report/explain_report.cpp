@@ -20,6 +20,7 @@ std::string path_text(const Prediction& p) {
   std::string text = fmt::format("Step of {} on {} x {}: {}, 80 % range {} to {}\n", p.job.model, p.job.gpus, p.job.device,
                                  format(p.step_time.value), format(p.step_time.low), format(p.step_time.high));
   if (!p.memory.gpus.empty()) text += wrapped("Memory: " + fit_text(p.memory), kWidth, 2) + '\n';
+  if (p.memory.host) text += wrapped("Host memory: " + host_fit_text(*p.memory.host), kWidth, 2) + '\n';
   text += "\nCritical path\n";
   for (const Limit& limit : p.limits) text += "  " + wrapped(limit.text, kWidth - 2, 4) + '\n';
   text += indirect_copies_text(p.exchanged.indirect);

@@ -83,9 +83,15 @@ Layout one_copy(Layout layout) {
 /// Why several GPUs may be more than as many times as fast: each has less to do than one alone.
 std::string above_linear(const ScaleStudy& study) {
   const bool any = std::any_of(study.rows.begin(), study.rows.end(), [&](const ScaleRow& row) {
-    return row.efficiency > 1.0 && row.phases.weight_update < study.one.phases.weight_update;
+    return row.efficiency > 1.0 &&
+           (row.phases.weight_update < study.one.phases.weight_update || row.phases.offload < study.one.phases.offload);
   });
   if (!any) return "";
+  if (study.one.phases.offload > study.one.phases.weight_update)
+    return paragraph(
+        fmt::format("Above 100 %: the least number of GPUs waits {} for copies to and from the host and its update, which more "
+                    "GPUs divide",
+                    format(study.one.phases.offload)));
   const std::string update = format(study.one.phases.weight_update + study.one.phases.host_update);
   return paragraph(fmt::format(
       "Above 100 %: {} of its step on updating all weights, which several divide, and do while gradients are still "
@@ -210,10 +216,21 @@ std::string gains_text(const ScaleTable& table) {
                        : "weak saves: of the time of N epochs, what one epoch over N times as many samples saves; N: GPUs");
 }
 
+/// Waits that few jobs have, by the heads of their columns: those of some row.
+std::vector<std::pair<const char*, Seconds PhaseTimes::*>> further_waits(const ScaleTable& table) {
+  std::vector<std::pair<const char*, Seconds PhaseTimes::*>> found;
+  for (const auto& wait : {std::pair{"bubble", &PhaseTimes::bubble}, {"offload", &PhaseTimes::offload}}) {
+    bool some = false;
+    each_size(table, [&](const ScaleStudy&, const ScaleRow& row) { some = some || row.phases.*wait.second > Seconds(0.0); });
+    if (some) found.emplace_back(wait);
+  }
+  return found;
+}
+
 std::string shares_text(const ScaleTable& table) {
-  const bool staged = table.studies.front().one.division.layout.pipeline > 1;
+  const auto further = further_waits(table);
   std::vector<TextTable::Column> kinds = right({"compute", "exchange", "input", "host"});
-  if (staged) kinds.push_back({"bubble", Align::right});
+  for (const auto& wait : further) kinds.push_back({wait.first, Align::right});
   kinds.push_back({"limit"});
   SizeTable shares(table, kinds);
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
@@ -222,7 +239,7 @@ std::string shares_text(const ScaleTable& table) {
     for (const Seconds time :
          {s.forward + s.backward + s.weight_update + s.metric, s.exchange_exposed, s.input_exposed, s.host_exposed})
       spent.push_back(percent_text(time / row.step_time.value));
-    if (staged) spent.push_back(percent_text(s.bubble / row.step_time.value));
+    for (const auto& wait : further) spent.push_back(percent_text(s.*wait.second / row.step_time.value));
     spent.emplace_back(name(row.limit.resource));
     shares.add(study, row.gpus, row.nodes, std::move(spent));
   });
@@ -240,6 +257,7 @@ std::string phases_text(const ScaleTable& table) {
                                  {"exposed", &PhaseTimes::exchange_exposed},
                                  {"input", &PhaseTimes::input_exposed},
                                  {"host", &PhaseTimes::host_exposed}});
+  for (const auto& wait : further_waits(table)) columns.push_back(wait);
   std::vector<TextTable::Column> headings = right({"batches"});
   for (const auto& [heading, time] : columns) headings.push_back({heading, Align::right});
   SizeTable seconds(table, headings);

@@ -161,12 +161,21 @@ void tell_memory(const Prediction& p, ScaleRow& row) {
   for (const GpuMemory& gpu : p.memory.gpus) row.least_peak = std::min(row.least_peak, gpu.peak);
 }
 
+/// Sizes that need more memory than a GPU, or than the host of a node.
+struct Misfits {
+  std::vector<std::string> gpus, hosts;
+};
+
 /// A size whose memory does not hold its batch: the time is told all the same, as predict does.
-void tell_misfit(const Prediction& p, const Size& size, std::vector<std::string>& misfits) {
+void tell_misfit(const Prediction& p, const Size& size, Misfits& misfits) {
   if (p.memory.fits) return;
+  if (p.memory.host && !p.memory.host->fits) {
+    misfits.hosts.push_back(fmt::format("{} (batch {}, {})", words(size), p.job.batch_per_gpu, format(p.memory.host->needed)));
+    return;
+  }
   const auto fullest = std::max_element(p.memory.gpus.begin(), p.memory.gpus.end(),
                                         [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; });
-  misfits.push_back(fmt::format("{} (batch {}, {})", words(size), p.job.batch_per_gpu, format(fullest->peak)));
+  misfits.gpus.push_back(fmt::format("{} (batch {}, {})", words(size), p.job.batch_per_gpu, format(fullest->peak)));
 }
 
 /// What of the options no machine could answer.
@@ -247,7 +256,7 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& asked) {
   ScaleStudy& study = *made;
   const Kept kept = kept_by(study);
   Errors errors;
-  std::vector<std::string> misfits;
+  Misfits misfits;
   tell_misfit(study.one, one, misfits);
   const std::vector<Size> all = sizes(options);
   begin(options.progress, "sizes", all.size());
@@ -271,9 +280,11 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& asked) {
     std::erase_if(study.notices, is_one_node_notice);
   if (std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.copies > 1; }))
     std::erase_if(study.notices, is_one_copy_notice);
-  if (!misfits.empty())
+  if (!misfits.gpus.empty())
     study.notices.push_back(
-        fmt::format("more memory than the {} of a GPU: {}", format(study.one.memory.capacity), fmt::join(misfits, "; ")));
+        fmt::format("more memory than the {} of a GPU: {}", format(study.one.memory.capacity), fmt::join(misfits.gpus, "; ")));
+  if (!misfits.hosts.empty())
+    study.notices.push_back(fmt::format("more memory than a node's host has: {}", fmt::join(misfits.hosts, "; ")));
   return made;
 }
 
