@@ -215,6 +215,8 @@ std::string largest_text(const MemoryReport& r) {
 std::string largest(const MemoryReport& r) {
   if (!r.largest) return "";
   const LargestBatch& l = *r.largest;
+  if (l.batch == 0 && r.memory.host && !r.memory.host->fits)
+    return fmt::format("\nLargest {}: none, whatever GPUs hold: the host's memory is too small\n", batch_word(r));
   if (l.batch == 0) return fmt::format("\nLargest {}: none; one sample needs {}\n", batch_word(r), format(l.next_peak));
   return "\n" + largest_text(r) +
          (l.larger

@@ -283,6 +283,15 @@ TEST_CASE("plans that cannot be are refused with the reason", "[plan]") {
   const std::string nowhere = refusal(options);
   INFO(nowhere);
   CHECK(nowhere.find("llama-3-405b fits in none of ") == 0);
+  plan::PlanOptions host = small_job();
+  host.job = job("llama-2-70b", "dgx-a100-40gb", "fsdp2-2.6", 8, 2048);
+  host.job.global_batch = 64;
+  host.job.offload = "states";
+  CHECK_THAT(refusal(host), Catch::Matchers::Contains("keeps 1.1 TB on a node's host of 1 TB") &&
+                                Catch::Matchers::EndsWith("take more GPUs, or hosts with more memory\n"));
+  host.job = job("llama-3-70b", "dgx-h100", "megatron-core-0.14", 8, 2048);
+  host.job.global_batch = 128;
+  CHECK_THAT(refusal(host), Catch::Matchers::EndsWith("GPUs with more memory, or keep states on the host: --offload states\n"));
   CHECK(nowhere.find(" too much (tbdsim predict --hw dgx-a100-80gb") != std::string::npos);
 }
 
@@ -315,7 +324,7 @@ TEST_CASE("where no layout fits, the smallest has the memory that predict finds"
     CHECK(smallest.batch == 1);
     Bytes peak(0.0);
     for (const GpuMemory& gpu : predicted->memory.gpus) peak = std::max(peak, gpu.peak);
-    CHECK(nowhere.find("the smallest takes " + format(peak) + " of the 25.8 GB") != std::string::npos);
+    CHECK(nowhere.find("the smallest of those predicted takes " + format(peak) + " of the 25.8 GB") != std::string::npos);
     CHECK(nowhere.find(", 0 B too much") == std::string::npos);
   }
 }

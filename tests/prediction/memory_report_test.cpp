@@ -172,6 +172,28 @@ TEST_CASE("a batch beyond others that do not fit is told apart from the largest"
   CHECK(report(o).memory.fits);
 }
 
+TEST_CASE("no batch fits where the host is too small for what lies there") {
+  PredictOptions o;
+  o.hardware = "dgx-a100-40gb";
+  o.model = "llama-2-70b";
+  o.stack = "fsdp2-2.6";
+  o.precision = "bf16";
+  o.seq_len = 2048;
+  o.batch = 1;
+  o.recompute = "layer";
+  o.tensor_parallel = 4;
+  o.context_parallel = 2;
+  o.zero = 3;
+  o.offload = "states";
+  const MemoryReport report = report_memory(*session(), o, {false, true}).value();
+  REQUIRE(report.memory.host);
+  CHECK_FALSE(report.memory.host->fits);
+  CHECK(report.memory.gpus.front().peak < report.memory.capacity);
+  CHECK(report.largest->batch == 0);
+  o.set = {"hw.host_memory=2 TB"};
+  CHECK(largest_batch(*session(), o)->batch > 0);
+}
+
 TEST_CASE("the fullest moment of a small batch under Adam is the update") {
   PredictOptions o = options("v100-sxm2-16gb", "bert-large", "pytorch-2.1", 1, 1);
   const MemoryReport r = report(o);
