@@ -106,8 +106,8 @@ constexpr GlossaryEntry kGlossary[] = {
     {"Least line rate of a port", "`network`: the rate of a network on which several nodes would beat one, or reach the target."},
     {"left, right", "The two sides of a claim."},
     {"Limit, limited by",
-     "The resource with the largest share of the critical path: gpu_compute, gpu_memory_bandwidth, host, input, intra_node_link, "
-     "network or memory."},
+     "The resource with the largest share of the critical path: gpu_compute, gpu_memory_bandwidth, host, host_link, "
+     "host_memory_bandwidth, input, intra_node_link, network or memory."},
     {"line rate", "Rate of one port of the network, as its standard states it."},
     {"link", "A connection between two parts of a node or between nodes. `<` and `>` are its two directions."},
     {"local, nccl, p2p", "Exchanges of MXNet on one machine: sums in host memory, by NCCL, or by copies between GPUs."},

@@ -353,13 +353,14 @@ class Composer {
     const StepTimes& times = result.times;
     const Seconds passes = times.phases.forward + times.phases.backward + times.phases.bubble;
     const double compute_share = compute / std::max(compute + memory, Seconds(1e-12));
-    std::array<Seconds, kTaskResources> of{};
+    std::vector<Seconds> of(resources().size(), Seconds(0.0));
     const auto place = [&](Resource resource) -> Seconds& { return of[static_cast<std::size_t>(resource)]; };
     place(Resource::gpu_compute) = compute_share * passes;
     place(Resource::gpu_memory_bandwidth) = (1.0 - compute_share) * passes + rank.update;
     const Seconds updating = std::min(rank.offload, rank.host_update);
-    place(Resource::host) = times.phases.host_exposed + updating;
-    place(Resource::intra_node_link) = times.phases.offload - updating;
+    place(Resource::host) = times.phases.host_exposed;
+    place(Resource::host_memory_bandwidth) = updating;
+    place(Resource::host_link) = times.phases.offload - updating;
     for (const AxisTraffic& traffic : result.communication)
       place(traffic.leaves_node ? Resource::network : Resource::intra_node_link) += traffic.exposed;
     std::vector<std::size_t> order(of.size());

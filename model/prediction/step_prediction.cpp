@@ -112,6 +112,10 @@ std::string limit_text(std::size_t index, const StepTimes& times, const Configur
       return fmt::format("{} of the critical path {} inside the node", share, what);
     case Resource::network:
       return fmt::format("{} of the critical path {} between nodes", share, what);
+    case Resource::host_link:
+      return fmt::format("{} of the critical path copies data between GPUs and their host", share);
+    case Resource::host_memory_bandwidth:
+      return fmt::format("{} of the critical path is the host updating weights, at the rate of its memory", share);
     case Resource::input:
     case Resource::memory:
       break;

@@ -8,12 +8,14 @@ namespace tbdsim {
 namespace {
 
 // name, occupied by tasks, takes time
-constexpr std::array<ResourceInfo, 7> kRows{{
+constexpr std::array<ResourceInfo, 9> kRows{{
     {Resource::gpu_compute, "gpu_compute", true, true},
     {Resource::gpu_memory_bandwidth, "gpu_memory_bandwidth", true, true},
     {Resource::host, "host", true, true},
     {Resource::intra_node_link, "intra_node_link", true, true},
     {Resource::network, "network", true, true},
+    {Resource::host_link, "host_link", false, true},
+    {Resource::host_memory_bandwidth, "host_memory_bandwidth", false, true},
     {Resource::input, "input", false, true},
     {Resource::memory, "memory", false, false},
 }};

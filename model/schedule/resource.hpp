@@ -6,13 +6,23 @@
 namespace tbdsim {
 
 /// What may bound a step: what its critical path spends time on, and the memory that may be too small.
-enum class Resource { gpu_compute, gpu_memory_bandwidth, host, intra_node_link, network, input, memory };
+enum class Resource {
+  gpu_compute,
+  gpu_memory_bandwidth,
+  host,
+  intra_node_link,
+  network,
+  host_link,              ///< copies between a GPU and its host, of an offload
+  host_memory_bandwidth,  ///< the update of states that lie on the host
+  input,
+  memory
+};
 
 /// One row of the table of resources.
 struct ResourceInfo {
   Resource kind;
   std::string_view name;  ///< in JSON and tables: "gpu_compute"
-  bool of_tasks;          ///< occupied by tasks of a lowered step; `input` is added to a step, `memory` holds it or does not
+  bool of_tasks;          ///< occupied by tasks of a lowered step; others are added to a step, `memory` holds it or does not
   bool takes_time;        ///< has a share of the critical path
 };
 

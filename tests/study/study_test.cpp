@@ -248,6 +248,26 @@ TEST_CASE("an explanation offers no hardware that relieves nothing, and the sett
   CHECK(outcome(*old, "--stack pytorch-1.12-nhwc").problem.empty());
 }
 
+TEST_CASE("an explanation offers no faster processors to a job that waits for copies to its host") {
+  PredictOptions options;
+  options.hardware = "dgx-a100-80gb";
+  options.model = "gpt2-xl";
+  options.stack = "deepspeed-0.14";
+  options.precision = "bf16";
+  options.gpus = 1;
+  options.offload = "states";
+  options.set = {"hw.link.pcie.bandwidth=0.02x"};
+  const auto session = open_session(kCatalogue);
+  const auto explanation = explain(*session, options);
+  REQUIRE(explanation);
+  CHECK(explanation->base.limit.resource == Resource::host_link);
+  for (const WhatIfOutcome& outcome : explanation->what_ifs) {
+    INFO(outcome.name);
+    if (outcome.name == "cpu-2x" || outcome.name == "nvlink-2x") CHECK(outcome.cannot_help);
+    if (outcome.name == "pcie-2x") CHECK(outcome.gain > 0.2);
+  }
+}
+
 TEST_CASE("a network named for one node is told to be without effect") {
   const auto session = open_session(kCatalogue);
   const auto told = [&](int nodes, std::vector<std::string> set) {

@@ -6,7 +6,7 @@ const meanings = {
   // parts of the memory
   weights: 'green', gradients: 'pink', gradient_sum: 'pink', optimizer_state: 'wine', feature_maps: 'indigo', workspace: 'teal', dynamic: 'sand', context: 'grey', slack: 'brown', free: 'pale',
   // what bounds a kernel or a step
-  gpu_compute: 'olive', gpu_memory_bandwidth: 'plum', gpu_launch: 'grey', network: 'pink', storage: 'sand',
+  gpu_compute: 'olive', gpu_memory_bandwidth: 'plum', gpu_launch: 'grey', host_link: 'teal', host_memory_bandwidth: 'brown', network: 'pink', storage: 'sand',
   // figures
   predicted: 'ink', measured: 'text', outside: 'red', reference: 'grey', fit: 'grey', hardware: 'teal', setting: 'ink',
   // prices

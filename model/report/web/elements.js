@@ -56,7 +56,7 @@ const plain = {gpu_compute: 'GPU arithmetic', intra_node_link: 'links within a n
                host_exposed: 'host, exposed', host_price: 'host', 'no layer': 'outside all layers', optimizer_state: 'optimiser state'};
 const words = key => plain[key] || String(key).replaceAll('_', ' ').replace(/\bgpu\b/, 'GPU').replace(/\bcpu\b/, 'CPU');
 /// A sentence of the program, which names resources by their keys.
-const plainly = text => String(text).replace(/\b(gpu_compute|gpu_memory_bandwidth|intra_node_link)\b/g, words);
+const plainly = text => String(text).replace(/\b(gpu_compute|gpu_memory_bandwidth|host_link|host_memory_bandwidth|intra_node_link)\b/g, words);
 const range = (show, value) => '80 % range ' + show(value.low) + ' to ' + show(value.high);
 const plural = (n, word) => n + ' ' + word + (n === 1 ? '' : 's');
 
