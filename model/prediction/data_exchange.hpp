@@ -40,7 +40,8 @@ struct UpdateCalls {
   Seconds update;                 ///< of what the GPU updates
   HostUpdate host;                ///< of what the host updates
   Bytes exchanged, sent;
-  [[nodiscard]] Seconds exchange() const { return turns * gradients.time + weights.time; }
+  /// All of it, with the copies, which are waited for as well.
+  [[nodiscard]] Seconds exchange() const { return turns * gradients.time + copies + weights.time; }
 };
 
 /// Ranks over which states are divided, where they are: of arrays that every rank along the data axis has, and of experts'.

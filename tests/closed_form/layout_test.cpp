@@ -265,9 +265,27 @@ TEST_CASE("what travels along axes and the wait for the slowest GPU add up to th
     if (std::string(stack) == "megatron-lm-2022") options.tensor_parallel = 4;
     const Prediction prediction = predicted(options);
     Seconds sum = prediction.division.wait;
-    for (const AxisTraffic& traffic : prediction.division.communication) sum += traffic.exposed;
+    for (const AxisTraffic& traffic : prediction.division.communication) {
+      sum += traffic.exposed;
+      CHECK(traffic.exposed <= traffic.time * (1.0 + 1e-9));
+    }
+    CHECK(prediction.phases.exchange_exposed <= prediction.phases.exchange_total * (1.0 + 1e-9));
     CHECK(prediction.division.wait > Seconds(0.0));
     CHECK_THAT(sum.base(), WithinRel(prediction.phases.exchange_exposed.base(), 1e-9));
+  }
+}
+
+// InternEvo copies gradients into buckets and back before anything else runs (stack file: bucket_copies).
+TEST_CASE("copies of gradients into buckets are part of the exchange and of what is waited for of it") {
+  for (const int gpus : {8, 16}) {
+    INFO(gpus);
+    PredictOptions options = gpt(24, gpus, "internevo-0.2");
+    const AxisTraffic once = along(predicted(options), Axis::data);
+    options.set = {"stack.parallel.bucket_copies=2x"};
+    const AxisTraffic twice = along(predicted(options), Axis::data);
+    CHECK(twice.exposed > once.exposed);
+    CHECK(twice.exposed <= twice.time * (1.0 + 1e-9));
+    CHECK_THAT((twice.time - once.time).base(), WithinRel((twice.exposed - once.exposed).base(), 1e-3));
   }
 }
 
