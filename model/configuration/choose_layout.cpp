@@ -119,8 +119,6 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
         layout.expert, layout.expert_tensor, layout.expert * layout.expert_tensor, layout.tensor * layout.context * layout.data));
   if (!options.zero && stack.parallel.shards.zero > 0 && layout.data * layout.context > 1)
     configuration.zero = stack.parallel.shards.zero;
-  if (options.zero.value_or(0) > 0 && layout.data * layout.context == 1)
-    configuration.notices.push_back(one_copy_notice(*options.zero));
   if (configuration.zero == 3 && layout.pipeline > 1 && !stack.parallel.shards.beside_stages) {
     if (options.zero)
       refuse(fmt::format("--zero 3 with --pipeline-parallel: {} does not shard the weights of stages; at most --zero 2 there",
@@ -162,6 +160,10 @@ Errors choose_micro_batches(const PredictOptions& options, Configuration& config
     if (auto why = own ? mismatch(*own, shape) : unmet_demand(configuration.schedule, shape))
       errors.push_back({fmt::format("--schedule {}{}", own ? options.schedule + ": " : "", *why)});
   }
+  // What ZeRO 2 sends to the host after every micro-batch, ZeRO 1 sends once.
+  const bool sends = gradients_leave_in_turns(configuration) && configuration.accumulate > 1;
+  if (options.zero.value_or(0) > 0 && configuration.layout.data * configuration.layout.context == 1 && !sends)
+    configuration.notices.push_back(one_copy_notice(*options.zero));
   const int most = configuration.by_layers() ? kMostDividedMicroBatches : kMostMicroBatches;
   if (configuration.accumulate > most && options.global_batch)
     errors.push_back({fmt::format("--global-batch {}: {} micro-batches of {} samples; at most {} are modelled",

@@ -11,8 +11,8 @@ namespace tbdsim {
 /// The highest stage of ZeRO that a framework has; 0: it shards nothing. `predict` takes higher ones as a what-if.
 [[nodiscard]] int most_zero(const Stack& stack);
 
-/// How many micro-batches an update has. Expects the layout and the batch. Errors: a global batch that is not a whole number of
-/// them; numbers that the pipeline's order cannot have.
+/// How many micro-batches an update has; a notice says where ZeRO has nothing to divide. Expects the layout and the batch.
+/// Errors: a global batch that is not a whole number of them; numbers that the pipeline's order cannot have.
 [[nodiscard]] Errors choose_micro_batches(const PredictOptions& options, Configuration& configuration);
 
 /// Divides a configuration anew: layout, schedule, sharding, batch and micro-batches as `options` ask, all else as it is.

@@ -95,6 +95,8 @@ class Offloading {
         return refuse(fmt::format("--offload states --zero 0: {} updates on the host what the copies divide; at least --zero 1",
                                   job_.stack.id));
       job_.zero = 1;
+      job_.notices.push_back(fmt::format(
+          "--offload states: --zero 1 comes with it, since {} updates on the host what the copies divide", job_.stack.id));
     }
     job_.offload.states = *share;
     job_.offload.weights = known().weights;
@@ -150,6 +152,11 @@ class Offloading {
 
 Errors choose_offload(const PredictOptions& options, Configuration& configuration) {
   return Offloading(options, configuration).choose();
+}
+
+bool gradients_leave_in_turns(const Configuration& configuration) {
+  const Offload& host = configuration.offload;
+  return host.states > 0.0 && !host.weights && configuration.zero >= 2 && configuration.layout.pipeline == 1;
 }
 
 Errors check_offloaded_update(const Configuration& configuration) {

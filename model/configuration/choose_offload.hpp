@@ -10,6 +10,11 @@ namespace tbdsim {
 /// layout and recomputation. Errors: what the stack or the layout cannot.
 [[nodiscard]] Errors choose_offload(const PredictOptions& options, Configuration& configuration);
 
+/// Whether gradients go to the host after every micro-batch, as those of ZeRO 2 and 3 do, with one copy of the network as well.
+/// Else they go once an update, or layer by layer with weights that lie there. Expects the layout.
+/// Source: DeepSpeed, stage_1_and_2.py, async_accumulate_grad_in_cpu_via_gpu.
+[[nodiscard]] bool gradients_leave_in_turns(const Configuration& configuration);
+
 /// The optimiser that hosts update by.
 inline constexpr std::string_view kHostOptimizer = "adam";
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/configuration/choose_offload.hpp"
 #include "model/cost/issue.hpp"
 #include "model/schedule/divided/sharded_pass.hpp"
 
@@ -127,8 +128,7 @@ UpdateCalls DataExchange::update(Elements elements, int arrays, const ArraySizes
     if (!host.weights) {
       calls.host.to_host = held * offload.gradient / host.copy;
       calls.host.from_host = held * offload.weight / host.copy;
-      // Gradients that are divided leave after every micro-batch, as DeepSpeed's do.
-      if (configuration_.zero >= 2 && layout_.pipeline == 1) calls.host.turns = configuration_.accumulate;
+      if (gradients_leave_in_turns(configuration_)) calls.host.turns = configuration_.accumulate;
     }
   }
   return calls;

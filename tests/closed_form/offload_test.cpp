@@ -6,12 +6,14 @@
 #include <fstream>
 #include <sstream>
 
+#include "model/configuration/network_notices.hpp"
 #include "model/hardware/host_memory.hpp"
 #include "model/schedule/divided/host_copies.hpp"
 #include "model/schedule/divided/sharded_pass.hpp"
 #include "tests/predicted.hpp"
 
 using namespace tbdsim;
+using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
 namespace {
@@ -158,6 +160,70 @@ TEST_CASE("stages of a step with an offload sum to it") {
     CHECK(s.offload > Seconds(0.0));
     CHECK_THAT(sum.base(), WithinRel(p.step_time.value.base(), 1e-6));
   }
+}
+
+// Without a wait for the slowest GPU of several, shares are of the step itself.
+TEST_CASE("what a step waits for its host is the limit: copies, and the update at the rate of the host's memory") {
+  const auto share = [](const Prediction& p, Resource resource) {
+    double sum = 0.0;
+    for (const Limit& limit : p.limits) sum += limit.resource == resource ? limit.share : 0.0;
+    return sum;
+  };
+  PredictOptions options = job("deepspeed-0.14", "states", 1);
+  Prediction p = predicted(options);
+  const double step = p.step_time.value.base(), offload = p.phases.offload.base(), update = moved(p, 36.0, 1);
+  REQUIRE(offload > update);
+  CHECK_THAT(share(p, Resource::host_memory_bandwidth), WithinRel(update / step, 1e-6));
+  CHECK_THAT(share(p, Resource::host_link), WithinRel((offload - update) / step, 1e-6));
+  CHECK_THAT(share(p, Resource::host), WithinAbs(p.phases.host_exposed.base() / step, 1e-9));
+  CHECK(share(p, Resource::intra_node_link) == 0.0);
+  // A slow way to the host, then a slow memory there.
+  options.set = {"hw.link.pcie.bandwidth=0.02x"};
+  p = predicted(options);
+  CHECK(p.limit.resource == Resource::host_link);
+  CHECK(p.limit.text.ends_with(" of the critical path copies data between GPUs and their host"));
+  options = job("megatron-core-0.14", "states");
+  options.set = {"hw.host.dram_bandwidth=0.1x"};
+  p = predicted(options);
+  CHECK(p.limit.resource == Resource::host_memory_bandwidth);
+  CHECK(p.limit.text.ends_with(" of the critical path is the host updating weights, at the rate of its memory"));
+}
+
+// The copy of a micro-batch's gradients outlasts its backward pass.
+TEST_CASE("ZeRO 2 is not told to be without effect where gradients of one copy leave after every micro-batch") {
+  const auto of = [](int zero, int micro_batches) {
+    PredictOptions options = job("deepspeed-0.14", "states");
+    options.model = "gpt3-1.3b";
+    options.seq_len = 128;
+    options.tensor_parallel = 8;
+    options.batch = 1;
+    options.zero = zero;
+    options.accumulate = micro_batches;
+    return predicted(options);
+  };
+  const auto told = [](const Prediction& p) { return std::any_of(p.notices.begin(), p.notices.end(), is_one_copy_notice); };
+  const Prediction once = of(1, 8), each = of(2, 8);
+  CHECK(told(once));
+  CHECK_FALSE(told(each));
+  CHECK(each.step_time.value > 1.2 * once.step_time.value);
+  const Prediction single = of(2, 1);
+  CHECK(told(single));
+  CHECK(single.step_time.value == of(1, 1).step_time.value);
+}
+
+TEST_CASE("states on the host bring ZeRO 1 with them, and a notice says so") {
+  PredictOptions options = job("megatron-core-0.14", "states");
+  const std::string notice =
+      "--offload states: --zero 1 comes with it, since megatron-core-0.14 updates on the host what the copies divide";
+  const auto told = [&](const Prediction& p) { return std::count(p.notices.begin(), p.notices.end(), notice); };
+  CHECK(told(predicted(options)) == 0);
+  options.zero.reset();
+  const Prediction p = predicted(options);
+  CHECK(p.division.zero == 1);
+  CHECK(told(p) == 1);
+  // One copy divides nothing.
+  options = job("megatron-core-0.14", "states", 1);
+  CHECK(told(predicted(options)) == 0);
 }
 
 TEST_CASE("with FSDP the weights lie on the host as well") {
