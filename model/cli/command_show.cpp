@@ -118,17 +118,22 @@ Result<Answer> show_file(const ShowArguments& arguments, Session& session) {
   return add_time(arguments, entry).map([&] { return Answer{formatted(arguments.format, entry), read.notices}; });
 }
 
-/// A network as a file of layers. Errors: an imported operator that trains arrays, which no such file can state.
+/// A network as a file of layers, for stacks that fuse attention and for others. Errors: an imported operator that trains arrays,
+/// which no such file can state.
 Result<Answer> network_file(const ShowArguments& arguments, Session& session) {
-  const auto workload = session.workload(arguments.name, "", {arguments.image, std::nullopt, arguments.seq_len});
+  const auto read = [&](bool fused) {
+    return session.workload(arguments.name, "", {arguments.image, std::nullopt, arguments.seq_len, fused});
+  };
+  const auto workload = read(false), fused = read(true);
   if (!*workload) return tl::make_unexpected(workload->error());
+  if (!*fused) return tl::make_unexpected(fused->error());
   const OpGraph& graph = (*workload)->graph;
   const auto foreign = std::find_if(graph.ops.begin(), graph.ops.end(),
                                     [](const Op& op) { return op.kind == OpKind::by_bytes && !op.parameters.empty(); });
   if (foreign != graph.ops.end())
     return fail(fmt::format("--as toml: {} trains arrays in {}, an operator that a network file has no word for", arguments.name,
                             foreign->name));
-  return Answer{network_toml(graph), (*workload)->notices};
+  return Answer{network_toml(graph, (*fused)->graph), (*workload)->notices};
 }
 
 /// The file behind an entry, or the network as a file.

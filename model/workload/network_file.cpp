@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <queue>
+#include <set>
 
 #include "model/support/edit_distance.hpp"
 #include "model/workload/graph_builder.hpp"
@@ -92,7 +93,40 @@ Names collect_names(std::vector<Layer>& layers) {
   return names;
 }
 
-void connect(std::vector<Layer>& layers, const Names& names) {
+/// Layers of a code of attention that does not run here.
+struct LeftOut {
+  AttentionCode code;
+  std::set<std::string, std::less<>> names;
+};
+
+/// Values that the user set in a layer that is left out would change nothing.
+void report_set_values(LayerText& layer, AttentionCode code) {
+  for (const std::string& key : layer.table.keys())
+    if (key != "attention" && layer.table.where(key).file == kAssignments)
+      layer.table.problem(key, fmt::format("has no effect: \"{}\" has attention = \"{}\", and the stack {} attention", layer.name,
+                                           attention_word(code), code == AttentionCode::separate ? "fuses" : "does not fuse"));
+}
+
+LeftOut leave_out(std::vector<Layer>& layers, bool fused_attention) {
+  LeftOut left_out{fused_attention ? AttentionCode::separate : AttentionCode::framework, {}};
+  const auto is_of_other_code = [&](const Layer& layer) { return layer.text.attention == left_out.code; };
+  for (Layer& layer : layers) {
+    if (!is_of_other_code(layer)) continue;
+    left_out.names.insert(layer.text.name);
+    report_set_values(layer.text, left_out.code);
+  }
+  layers.erase(std::remove_if(layers.begin(), layers.end(), is_of_other_code), layers.end());
+  return left_out;
+}
+
+/// An input that no layer has as its name; `near` is the most similar of those that do.
+std::string unknown_input(const std::string& name, const std::optional<std::string>& near, const LeftOut& left_out) {
+  if (left_out.names.count(name) > 0)
+    return fmt::format("layer \"{}\" has attention = \"{}\", this one has not", name, attention_word(left_out.code));
+  return fmt::format("unknown layer \"{}\"{}", name, near ? fmt::format(", did you mean \"{}\"?", *near) : "");
+}
+
+void connect(std::vector<Layer>& layers, const Names& names, const LeftOut& left_out) {
   for (LayerIndex i = 0; i < layers.size(); ++i) {
     Layer& layer = layers[i];
     if (layer.text.kind == OpKind::input) continue;
@@ -109,8 +143,7 @@ void connect(std::vector<Layer>& layers, const Names& names) {
         for (const auto& [other, index] : names) known.push_back(other);
         const auto near = nearest(name, known);
         if (near && *near != kInputName) layers[names.find(*near)->second].used = true;
-        layer.text.table.problem(layer.text.input_key, fmt::format("unknown layer \"{}\"{}", name,
-                                                                   near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
+        layer.text.table.problem(layer.text.input_key, unknown_input(name, near, left_out));
       }
     }
     for (const LayerIndex input : layer.inputs)
@@ -258,12 +291,15 @@ Result<OpGraph> read_network(TomlFile file, bool fused_attention) {
   }
   layers.reserve(tables.size());
   for (TomlTable& table : tables) layers.push_back({read_layer(std::move(table)), {}, true, false, {}});
+  const LeftOut left_out = leave_out(layers, fused_attention);
+  if (layers.empty() && !tables.empty())
+    root.problem("layer", fmt::format("expected a layer without attention = \"{}\"", attention_word(left_out.code)));
   if (std::none_of(layers.begin(), layers.end(), [](const Layer& layer) { return ends_network(layer) || !layer.text.unused; }) &&
       !layers.empty())
     root.problem("layer", "expected a layer that is not unused");
   root.finish();
   const Names names = collect_names(layers);
-  connect(layers, names);
+  connect(layers, names, left_out);
   const std::vector<LayerIndex> ordered = order(layers);
   infer_shapes(layers, ordered, header.input);
   report_unused(layers);

@@ -30,6 +30,10 @@ constexpr KeyMeaning kLayer[] = {
     {"[[layer]]", "**`name`**", "unique; `input` is the network's input", ""},
     {"[[layer]]", "**`op`**", "one of the operators below", ""},
     {"[[layer]]", "`input`, `inputs`", "name of one layer, or an array of names, or `\"input\"`", "the layer before in the file"},
+    {"[[layer]]", "`attention`",
+     "the layer is part of one code of attention: `framework`, where the stack fuses attention; `separate`, where it does not. "
+     "Elsewhere it is not there, and the layer before it is that of the next one",
+     "both"},
     {"[[layer]]", "`weights`", "`own`; `shared`: those of a layer before it; `frozen`: never trained", "`own`"},
     {"[[layer]]", "`unused`", "that no layer takes its output is meant", "false"},
 };

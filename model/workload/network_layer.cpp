@@ -135,6 +135,16 @@ Shape read_dimensions(TomlTable& table, const std::string& key) {
   return fits ? shape : Shape{};
 }
 
+std::string_view attention_word(AttentionCode code) { return code == AttentionCode::framework ? "framework" : "separate"; }
+
+std::optional<AttentionCode> read_attention(TomlTable& table) {
+  const std::string word = table.text_or("attention", "");
+  for (const AttentionCode code : {AttentionCode::framework, AttentionCode::separate})
+    if (attention_word(code) == word) return code;
+  if (!word.empty()) table.problem("attention", fmt::format("expected \"framework\" or \"separate\", got {}", quoted(word)));
+  return std::nullopt;
+}
+
 std::string_view activation_word(ActivationKind kind) {
   for (const ActivationName& row : kActivations)
     if (row.kind == kind) return row.name;
@@ -156,6 +166,7 @@ ActivationKind read_activation(TomlTable& table, const std::string& key, const s
 
 LayerText read_layer(TomlTable table) {
   LayerText layer{table, table.text("name"), read_kind(table), {}, {}, {}};
+  layer.attention = read_attention(table);
   const bool another_input = layer.kind == OpKind::input;
   if (another_input)
     layer.shape = read_dimensions(table, "shape");

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "model/workload/network_layer.hpp"
@@ -109,16 +111,15 @@ std::string header(const OpGraph& graph) {
   return text;
 }
 
-}  // namespace
-
-std::string network_toml(const OpGraph& graph) {
-  std::string text = header(graph);
+/// Each layer as it stands in a file.
+std::vector<std::string> layer_texts(const OpGraph& graph) {
+  std::vector<std::string> texts;
   const std::vector<std::string> names = distinct_names(graph);
   const auto name_of = [&](TensorId tensor) { return names[static_cast<std::size_t>(graph.tensor(tensor).producer.value)]; };
   for (std::size_t i = 1; i < graph.ops.size(); ++i) {
     const Op& op = graph.ops[i];
-    text += fmt::format("\n[[layer]]\nname = {}\nop = {}\n", LayerWriter::toml_string(names[i]),
-                        LayerWriter::toml_string(info(op.kind).name));
+    std::string& text = texts.emplace_back(fmt::format("\n[[layer]]\nname = {}\nop = {}\n", LayerWriter::toml_string(names[i]),
+                                                       LayerWriter::toml_string(info(op.kind).name)));
     LayerWriter writer(text);
     if (op.kind == OpKind::input) {
       writer.list("shape", graph.output_shape(op));
@@ -139,6 +140,41 @@ std::string network_toml(const OpGraph& graph) {
     writer.word("weights", weights_word(graph, op), "own");
     writer.flag("unused", graph.tensor(op.output).consumers.empty() && !is_loss(op.kind), false);
   }
+  return texts;
+}
+
+constexpr std::string_view kBothCodes =
+    "# attention = \"framework\": a layer of stacks that fuse attention alone; \"separate\": of the others alone\n";
+
+std::string of_code(const std::string& layer, AttentionCode code) {
+  return fmt::format("{}attention = \"{}\"\n", layer, attention_word(code));
+}
+
+}  // namespace
+
+std::string network_toml(const OpGraph& graph) { return fmt::format("{}{}", header(graph), fmt::join(layer_texts(graph), "")); }
+
+std::string network_toml(const OpGraph& separate, const OpGraph& framework) {
+  const std::vector<std::string> first = layer_texts(separate), second = layer_texts(framework);
+  // Names are distinct within a graph, so texts are. What both have in the same order stands once.
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < second.size(); ++i) places.emplace(second[i], i);
+  std::string text = fmt::format("{}{}", first == second ? "" : kBothCodes, header(separate));
+  std::size_t written = 0;  // of `second`
+  const auto write_up_to = [&](std::size_t end) {
+    for (; written < end; ++written) text += of_code(second[written], AttentionCode::framework);
+  };
+  for (const std::string& layer : first) {
+    const auto found = places.find(layer);
+    if (found == places.end() || found->second < written) {
+      text += of_code(layer, AttentionCode::separate);
+      continue;
+    }
+    write_up_to(found->second);
+    text += layer;
+    ++written;
+  }
+  write_up_to(second.size());
   return text;
 }
 

@@ -72,14 +72,6 @@ constexpr KeyMeaning kKeys[] = {
      ""},
 };
 
-/// Whether a library calls the framework's attention kernel or writes attention out.
-bool calls_framework(TomlTable& table) {
-  const std::string attention = table.text_or("attention", "framework");
-  if (attention != "framework" && attention != "separate")
-    table.problem("attention", fmt::format("expected \"framework\" or \"separate\", got \"{}\"", attention));
-  return attention == "framework";
-}
-
 OpKind read_norm(TomlTable& table) {
   const std::string norm = table.text_or("norm", "layer");
   if (norm != "layer" && norm != "rms") table.problem("norm", fmt::format("expected \"layer\" or \"rms\", got \"{}\"", norm));
@@ -156,7 +148,7 @@ TransformerLayers read_layers(TomlTable& table, bool fused_attention) {
   t.activation = read_activation(table, "activation", "gelu");
   t.dropout = table.number_or("dropout", 0.1, {0.0, kMostDropout});
   t.attention_dropout = table.number_or("attention_dropout", t.dropout, {0.0, kMostDropout});
-  t.fused_attention = calls_framework(table) && fused_attention;
+  t.fused_attention = read_attention(table) != AttentionCode::separate && fused_attention;
   t.padding_mask = true;  // as Hugging Face's encoders have it
   return t;
 }

@@ -280,6 +280,51 @@ TEST_CASE("a transformer by its hyper-parameters: the catalogue's, layer by laye
         "transformer.attention: expected \"framework\" or \"separate\", got \"flash\"");
 }
 
+TEST_CASE("layers of one code of attention are there for stacks that run it") {
+  const std::string header = "schema = 1\nname = \"n\"\ninput = [16, 64]\n";
+  const auto names = [&](const std::string& layers, bool fused) {
+    auto file = TomlFile::parse(header + layers, "n.toml");
+    REQUIRE(file);
+    const auto graph = read_network(std::move(*file), fused);
+    std::string all;
+    if (!graph)
+      for (const Error& error : graph.error()) all += error.message + "\n";
+    else
+      for (const Op& op : graph->ops) all += op.name + " ";
+    return all;
+  };
+  const std::string query = "[[layer]]\nname = \"query\"\nop = \"linear\"\nfeatures = 64\n";
+  const std::string one =
+      "[[layer]]\nname = \"one\"\nop = \"attention\"\nheads = 4\ninputs = [\"query\", \"query\", \"query\"]\n"
+      "attention = \"framework\"\n";
+  const std::string scores =
+      "[[layer]]\nname = \"scores\"\nop = \"matmul\"\ntranspose_b = true\ninputs = [\"query\", \"query\"]\n"
+      "attention = \"separate\"\n";
+  const std::string output = "[[layer]]\nname = \"output\"\nop = \"linear\"\nfeatures = 64\n";
+  // `output` follows the layer before it that is there.
+  CHECK(names(query + one + scores + output, true) == "input query one output loss ");
+  CHECK(names(query + one + scores + output, false) == "input query scores output loss ");
+  const std::string named = output + "input = \"scores\"\n";
+  CHECK(names(query + one + scores + named, false) == "input query scores output loss ");
+  CHECK(names(query + one + scores + named, true)
+            .find("layer[3].input: layer \"scores\" has attention = \"separate\", this one has not\n") != std::string::npos);
+  CHECK(names(output + "attention = \"separate\"\n", true) == "layer: expected a layer without attention = \"separate\"\n");
+  CHECK(names(output + "attention = \"flash\"\n", true) ==
+        "layer[0].attention: expected \"framework\" or \"separate\", got \"flash\"\n");
+  // A value that would change nothing is refused.
+  const auto set_heads = [&](bool fused) {
+    auto file = TomlFile::parse(header + query + one + scores + output, "n.toml");
+    REQUIRE(file);
+    const Edits edits{{{"model.layer[1].heads", "8", "model.one.heads=8", 1, 17}}, nullptr};
+    file->edit(edits, "model");
+    const auto graph = read_network(std::move(*file), fused);
+    return graph ? "accepted" : graph.error().front().message;
+  };
+  CHECK(set_heads(true) == "accepted");
+  CHECK(set_heads(false) ==
+        "layer[1].heads: has no effect: \"one\" has attention = \"framework\", and the stack does not fuse attention");
+}
+
 TEST_CASE("a transformer calls the framework's attention where there is one, unless it writes it out") {
   const auto attentions = [](const std::string& keys, bool fused) {
     const std::string text = "schema = 1\nname = \"n\"\n[transformer]\nwidth = 64\nheads = 4\nwords = 100\nlength = 16\n" + keys;
