@@ -47,7 +47,9 @@ Errors check_parts(const std::vector<PlanPart>& parts, const std::vector<std::st
       errors.push_back(
           {fmt::format("{}: part of {}, and {} is one of {}", files[i], parts[i].shards, files[0], parts.front().shards)});
     else if (std::string& other = named[parts[i].shard]; !other.empty())
-      errors.push_back({fmt::format("{}: part {}, as {} is", files[i], parts[i].shard + 1, other)});
+      errors.push_back({other == files[i] ? fmt::format("--join: {} is named twice", other)
+                                          : fmt::format("--join: {} and {} are the same part, {} of {}", other, files[i],
+                                                        parts[i].shard + 1, parts[i].shards)});
     else
       other = files[i];
   }

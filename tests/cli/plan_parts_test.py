@@ -61,7 +61,11 @@ class Parts(unittest.TestCase):
         names = self.parts(JOB, 3)
         self.assertEqual(self.refused(*JOB, "--join", *names[:2]), "tbdsim: --join: of 3 parts one is missing: 3\n")
         self.assertEqual(self.refused(*JOB, "--join", names[0]), "tbdsim: --join: of 3 parts some are missing: 2, 3\n")
-        self.assertEqual(self.refused(*JOB, "--join", *names[:2], names[0]), "tbdsim: part1.csv: part 1, as part1.csv is\n")
+        self.assertEqual(self.refused(*JOB, "--join", *names[:2], names[0]), "tbdsim: --join: part1.csv is named twice\n")
+        folder = pathlib.Path(self.folder.name)
+        (folder / "copy.csv").write_bytes((folder / names[0]).read_bytes())
+        self.assertEqual(self.refused(*JOB, "--join", *names, "copy.csv"),
+                         "tbdsim: --join: part1.csv and copy.csv are the same part, 1 of 3\n")
         other = [*JOB[:-4], "--global-batch", "32", "--top", "6"]
         self.assertEqual(self.refused(*other, "--join", *names).splitlines()[0],
                          "tbdsim: part1.csv: part of another search (other options, catalogue or version); run it again with --shard 1/3")
