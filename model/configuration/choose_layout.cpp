@@ -57,6 +57,10 @@ void choose_schedule(const PredictOptions& options, Configuration& configuration
     errors.push_back({fmt::format("--schedule {} --virtual-stages {}: its GPUs have {} {} of the network each",
                                   pipeline::name(*kind), layout.virtual_stages, chunks, chunks == 1 ? "part" : "parts")});
   if (chunks > 0) layout.virtual_stages = chunks;
+  if (*kind == pipeline::ScheduleKind::interleaved && layout.virtual_stages == 1)
+    errors.push_back(
+        {fmt::format("--schedule interleaved{}: its GPUs have several parts of the network each; {} --virtual-stages 2",
+                     options.virtual_stages ? " --virtual-stages 1" : "", options.virtual_stages ? "say" : "add")});
 }
 
 }  // namespace

@@ -18,6 +18,9 @@ Errors no_layout(const Configuration& base, const PredictOptions& job, const Fou
   PredictOptions kept = job;
   if (!kept.batch) kept.batch = 1;
   if (!kept.pipeline_parallel && (!kept.schedule.empty() || kept.virtual_stages.value_or(1) > 1)) kept.pipeline_parallel = 2;
+  if (kept.pipeline_parallel.value_or(1) > 1 && !kept.virtual_stages &&
+      pipeline::parse_schedule(kept.schedule) == pipeline::ScheduleKind::interleaved)
+    kept.virtual_stages = 2;  // the least that is searched
   Configuration tried = base;
   if (Errors errors = choose_layout(kept, tried); !errors.empty()) return errors;
   const bool all = job.tensor_parallel && job.context_parallel && job.pipeline_parallel && job.batch;

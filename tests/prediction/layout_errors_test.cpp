@@ -111,6 +111,14 @@ TEST_CASE("a schedule that a pipeline cannot have is refused with one that it ca
   options.schedule = "zb-v";
   options.virtual_stages = 3;
   CHECK(refusal(options) == "--schedule zb-v --virtual-stages 3: its GPUs have 2 parts of the network each\n");
+  options.schedule = "interleaved";
+  options.virtual_stages = 1;
+  CHECK(refusal(options) ==
+        "--schedule interleaved --virtual-stages 1: its GPUs have several parts of the network each; say --virtual-stages 2\n");
+  options.virtual_stages.reset();
+  CHECK(refusal(options) == "--schedule interleaved: its GPUs have several parts of the network each; add --virtual-stages 2\n");
+  options.virtual_stages = 2;
+  CHECK(refusal(options).empty());
   options.virtual_stages.reset();
   options.schedule = "1f2b";
   CHECK(refusal(options) == "unknown schedule \"1f2b\", did you mean \"1f1b\"?; a file of one's own ends in .toml\n");
