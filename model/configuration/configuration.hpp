@@ -38,6 +38,7 @@ struct Configuration {
   std::shared_ptr<const Result<KernelConstants>> constants;
   std::shared_ptr<const Result<NcclLibrary>> nccl;  ///< of the stack; its errors matter where gradients are exchanged
   Stack stack;
+  bool other_attention = false;  ///< attention runs as another kernel than the stack's own
   std::optional<Network> network;
   std::vector<int> devices;  ///< within each node
   int gpus = 1, nodes = 1, batch = 1;

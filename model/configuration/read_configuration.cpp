@@ -340,7 +340,7 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
   take(choose_precision(options.precision), configuration.precision, errors);
   take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
   take(choose_exchange(options.exchange), configuration.exchange, errors);
-  append(choose_attention(options, configuration.stack), errors);
+  append(choose_attention(options, configuration), errors);
   refuse_missing(configuration, errors);
   if (configuration.zero > 0 && !info(configuration.exchange).collective())
     errors.push_back({fmt::format("--zero {}: shards over the ranks of an all-reduce, not with --exchange {}", configuration.zero,

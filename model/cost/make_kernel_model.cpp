@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "model/cost/attention_support.hpp"
 #include "model/cost/fused_attention.hpp"
 #include "model/cost/kernel_model.hpp"
 #include "model/cost/library_age.hpp"
@@ -60,14 +61,8 @@ Result<KernelModel::Arithmetic> KernelModel::arithmetic(const Device& device, Pr
 }
 
 void KernelModel::choose_attention(const Device& device, const Arithmetic& unit, const KernelConstants& constants) {
-  const auto has = [&](const AttentionKernelInfo& kernel) {
-    return capability_number(device.compute_capability) >= capability_number(std::string(kernel.compute_capability));
-  };
-  // Libraries with kernels for Hopper alone run FlashAttention 2 before it. Source: TransformerEngine, pytorch/attention.py:
-  // "Select FusedAttention on sm90 and FlashAttention on others for performance".
-  const AttentionKernelInfo& asked = info(stack_.operators.attention.kernel);
-  const AttentionKernelInfo& wanted = has(asked) ? asked : info(AttentionKernel::flash_2);
-  const bool runs = unit.tensor_core && unit.element == kHalf && has(wanted);
+  const AttentionKernelInfo& wanted = info(attention_kernel_on(device, stack_.operators.attention.kernel));
+  const bool runs = unit.tensor_core && unit.element == kHalf;
   // Kernels that nobody measured, and that are like none that somebody did, run like the general one.
   bool measured = false;
   for (const AttentionKernelInfo* row = &wanted; !measured; row = &info(row->like)) {

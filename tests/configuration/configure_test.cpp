@@ -1,6 +1,7 @@
 // Options become a configuration: defaults filled in, precedence, optimisers.
 #include "model/configuration/configure.hpp"
 
+#include "model/configuration/choose_attention.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -207,4 +208,42 @@ TEST_CASE("an optimiser moves its own bytes in a step that is simulated layer by
   CHECK(with("none").update.moves == Bytes(0.0));
   CHECK(with("adam").update.clips);
   CHECK_FALSE(with("none").update.clips);
+}
+
+TEST_CASE("a kernel of attention that the device lacks is refused where the user names it, with those that it has") {
+  const auto refused = [](const char* hardware, const char* kernel) {
+    PredictOptions o = options(hardware, "llama-3.2-1b");
+    o.gpus = 1;
+    o.stack = "fsdp2-2.6";
+    o.precision = "fp16";
+    o.attention = kernel;
+    const auto configuration = configure(*open_session({TBDSIM_SOURCE_DIR}), o);
+    return configuration ? std::string() : to_text(configuration.error());
+  };
+  CHECK(refused("dgx-a100-80gb", "flash-2").empty());
+  CHECK(refused("dgx-a100-80gb", "flash-3") ==
+        "--attention flash-3: a100-sxm4-80gb has no such kernel, which needs compute capability 9.0; it has unfused, flash-1, "
+        "flash-2\n");
+  CHECK(refused("dgx-a100-80gb", "cudnn") ==
+        "--attention cudnn: a100-sxm4-80gb has no such kernel, which needs compute capability 9.0; it has unfused, flash-1, "
+        "flash-2\n");
+  CHECK(refused("dgx1", "flash-1") ==
+        "--attention flash-1: v100-sxm2-16gb has no such kernel, which needs compute capability 7.5; it has unfused\n");
+  CHECK(refused("dgx1", "unfused").empty());
+  CHECK(refused("dgx-h100", "flash-3").empty());
+  CHECK(refused("dgx-h100", "cudnn").empty());
+}
+
+TEST_CASE("a kernel of attention that the stack names and the device lacks gives way to one that it has") {
+  const auto runs = [](const char* hardware) {
+    PredictOptions o = options(hardware, "llama-3-8b");
+    o.stack = "megatron-core-0.14";
+    o.precision = "fp16";
+    const Configuration c = configured(o);
+    CHECK_FALSE(c.other_attention);
+    return std::string(attention_word(c));
+  };
+  CHECK(runs("dgx-h100") == "cudnn");
+  CHECK(runs("dgx-a100-80gb") == "flash-2");
+  CHECK(runs("dgx1") == "general");
 }
