@@ -1,5 +1,7 @@
 #include "model/plan/given_layout.hpp"
 
+#include <fmt/format.h>
+
 #include "model/configuration/configure.hpp"
 #include "model/configuration/framework_arguments/apply_layout_file.hpp"
 #include "model/plan/job_axes.hpp"
@@ -17,6 +19,11 @@ Result<GivenLayout> given_layout(Session& session, const PlanOptions& options) {
   if (!filled) return tl::make_unexpected(filled.error());
   const auto own = configure(session, filled->options);
   if (!own) return tl::make_unexpected(own.error());
+  if (own->offload.layers > 0 && asked.offload.empty() && !asked.offload_layers)
+    return fail(
+        fmt::format("{} keeps activations on the hosts, and plan searches layouts that keep them on the GPUs; --offload {} plans "
+                    "without",
+                    options.job.layout_from, own->offload.states > 0.0 ? "states" : "none"));
   GivenLayout given{with_axes_of(options.job, filled->options), filled->options, filled->notices};
   given.job.accumulate.reset();
   if (!given.job.global_batch) given.job.global_batch = static_cast<int>(own->samples_per_step());

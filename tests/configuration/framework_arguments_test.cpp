@@ -439,6 +439,98 @@ TEST_CASE("what a framework has no setting for is named as it is written") {
   CHECK(to_text(load_framework(kRoot, "megatrom").error()) == "unknown framework \"megatrom\", did you mean \"megatron\"?\n");
 }
 
+TEST_CASE("a kernel of attention that no setting says and parts of a sequence that stay whole are named as lost") {
+  PredictOptions asked;
+  asked.hardware = "dgx-h100";
+  asked.model = "llama-3-8b";
+  asked.stack = "fsdp2-2.6";
+  asked.precision = "bf16";
+  asked.tensor_parallel = 2;
+  const auto lost = [&](const char* name) { return framework_arguments(*load_framework(kRoot, name), configured(asked)).lost; };
+  using Lost = std::vector<std::string>;
+  CHECK(lost("torchtitan").empty());
+  // The stack's own.
+  asked.attention = "flash-2";
+  CHECK(lost("torchtitan").empty());
+  asked.attention = "flash-1";
+  for (const char* const name : {"megatron", "nemo", "torchtitan"}) {
+    const Lost all = lost(name);
+    INFO(name);
+    CHECK(std::count(all.begin(), all.end(), "--attention flash-1") == 1);
+  }
+  asked.attention.clear();
+  asked.sequence_parallel = "off";
+  CHECK(lost("torchtitan") == Lost{"--sequence-parallel off"});
+  for (const char* const name : {"megatron", "nemo"}) {
+    const Lost all = lost(name);
+    INFO(name);
+    CHECK(std::count(all.begin(), all.end(), "--sequence-parallel off") == 0);
+  }
+}
+
+TEST_CASE("activations on the host come from the settings of Megatron-LM and NeMo and go back to them") {
+  const std::string common = "--tensor-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 1 --bf16 ";
+  const Written three(".sh", common + "--cpu-offloading-num-layers 3\n");
+  PredictOptions asked = job(three.path());
+  const Configuration first = configured(asked);
+  CHECK(first.offload.layers == 3);
+  CHECK(first.offload.states == 0.0);
+  for (const char* const name : {"megatron", "nemo"}) {
+    const auto framework = load_framework(kRoot, name);
+    const FrameworkArguments written = framework_arguments(*framework, first);
+    INFO(written.text);
+    CHECK(written.lost.empty());
+    const Written again(ending_of(framework->form), written.text);
+    const Configuration second = configured(job(again.path()));
+    CHECK(second.offload.layers == 3);
+    CHECK(second.offload.states == 0.0);
+  }
+  // What the user says lies there holds.
+  asked.offload_layers = 5;
+  CHECK(configured(asked).offload.layers == 5);
+  asked.offload_layers.reset();
+  asked.offload = "none";
+  CHECK_FALSE(configured(asked).offload.any());
+  asked.offload = "states";
+  CHECK(configured(asked).offload.layers == 0);
+  for (const char* const none : {"", "--cpu-offloading-num-layers 0", "--optimizer-cpu-offload false"}) {
+    const Written file(".sh", common + none + '\n');
+    PredictOptions own = job(file.path());
+    INFO(none);
+    CHECK_FALSE(configured(own).offload.any());
+    own.offload = "activations";
+    CHECK(configured(own).offload.layers == 31);  // of 32 all but the last
+    own.offload.clear();
+    own.offload_layers = 2;
+    CHECK(configured(own).offload.layers == 2);
+  }
+  const Written both(".sh", common + "--optimizer-cpu-offload --cpu-offloading-num-layers 3\n");
+  const Configuration all = configured(job(both.path()));
+  CHECK(all.offload.layers == 3);
+  CHECK(all.offload.states == 1.0);
+  const Written word(".sh", common + "--cpu-offloading-num-layers three\n");
+  CHECK(refused(job(word.path())).ends_with("cpu-offloading-num-layers: expected a whole number of at least 0, got \"three\"\n"));
+}
+
+TEST_CASE("a kernel of attention that a file names and the GPU lacks is the stack's to choose, and that is told") {
+  const Written file(".sh", "--micro-batch-size 1 --global-batch-size 8 --bf16 --attention-backend fused\n");
+  const Configuration c = configured(job("dgx-a100-80gb", "llama-3-8b", file.path()));
+  CHECK(values_of(c)["attention"] == "flash-2");
+  CHECK(std::count(c.notices.begin(), c.notices.end(),
+                   file.path() +
+                       ": attention-backend fused: a100-sxm4-80gb has no such kernel of attention; the stack's own holds") == 1);
+  CHECK(values_of(configured(job(file.path())))["attention"] == "cudnn");
+}
+
+TEST_CASE("one part a GPU in place of a file's interleaved ones is not interleaved") {
+  const Written file(".toml",
+                     "[training]\nlocal_batch_size = 1\nglobal_batch_size = 64\n[parallelism]\npipeline_parallel_schedule = "
+                     "\"Interleaved1F1B\"\npipeline_parallel_degree = 2\n");
+  PredictOptions asked = job(file.path());
+  asked.virtual_stages = 1;
+  CHECK(values_of(configured(asked))["schedule"] == "1f1b");
+}
+
 TEST_CASE("words of a script: variables, defaults, arrays, quotes round options, comments, here-documents") {
   const auto texts = [](std::string_view script) {
     std::vector<std::string> all;

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "model/configuration/choose_attention.hpp"
 #include "model/configuration/choose_devices.hpp"
 #include "model/configuration/read_option.hpp"
 #include "model/configuration/session.hpp"
+#include "model/support/edit_distance.hpp"
 
 namespace tbdsim {
 namespace {
@@ -32,6 +34,8 @@ class Filler {
   Result<FilledOptions> fill() {
     Errors errors = unmodelled();
     for (const StatedOption& stated : file_.options) option(stated);
+    offload();
+    kernel();
     stack();
     parallel();
     parts(errors);
@@ -72,6 +76,29 @@ class Filler {
     } else if (given != stated.value && !stated.implied) {
       tell(fmt::format("--{} {} in place of {} of {} ({})", stated.option->name, given, stated.value, file_.file, stated.key));
     }
+  }
+
+  /// Where the user says what lies on the host, the file's share or number of layers goes with what it named.
+  void offload() {
+    PredictOptions& o = filled_.options;
+    if (asked_.offload.empty()) {
+      if (o.offload == "none" && asked_.offload_layers) o.offload.clear();
+      return;
+    }
+    const std::string word = fold_name(asked_.offload);
+    if (!asked_.offload_layers && (word == "none" || word == "states" || o.offload_layers == 0)) o.offload_layers.reset();
+    if (asked_.offload_share.empty() && (word == "none" || word == "activations")) o.offload_share.clear();
+  }
+
+  /// Frameworks choose another kernel of attention where the GPU lacks the one that the file names.
+  void kernel() {
+    PredictOptions& o = filled_.options;
+    if (!asked_.attention.empty() || o.attention.empty() || o.hardware.empty()) return;
+    const auto system = session_.system(o.hardware, 1);
+    if (!*system || !lacks_attention((**system).device, o.attention)) return;
+    tell(fmt::format("{}: {}: {} has no such kernel of attention; the stack's own holds", file_.file, stated_as("attention"),
+                     (**system).device.id));
+    o.attention.clear();
   }
 
   void stack() {
@@ -151,6 +178,8 @@ class Filler {
     PredictOptions& o = filled_.options;
     if (o.tensor_parallel.value_or(1) == 1 && asked_.sequence_parallel.empty()) o.sequence_parallel.clear();
     if (o.expert_parallel.value_or(1) == 1 && !asked_.expert_tensor_parallel) o.expert_tensor_parallel.reset();
+    // One part of a GPU has nothing to interleave with.
+    if (asked_.virtual_stages == 1 && asked_.schedule.empty() && o.schedule == "interleaved") o.schedule.clear();
     if (o.pipeline_parallel.value_or(1) > 1) return;
     if (asked_.schedule.empty()) o.schedule.clear();
     if (!asked_.virtual_stages) o.virtual_stages.reset();

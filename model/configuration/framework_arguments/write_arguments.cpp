@@ -7,6 +7,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "model/configuration/choose_attention.hpp"
 #include "model/configuration/choose_stages.hpp"
 
 namespace tbdsim {
@@ -17,12 +18,11 @@ constexpr std::string_view kAnyNumber = "1.0";
 
 /// Whether a value asks for nothing, so that no setting is needed for it.
 bool nothing_asked(const std::string& option, const std::string& value) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kPlain{{{"tensor-parallel", "1"},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kPlain{{{"tensor-parallel", "1"},
                                                                                   {"context-parallel", "1"},
                                                                                   {"expert-parallel", "1"},
                                                                                   {"pipeline-parallel", "1"},
                                                                                   {"virtual-stages", "1"},
-                                                                                  {"sequence-parallel", "off"},
                                                                                   {"zero", "0"},
                                                                                   {"recompute", "none"},
                                                                                   {"offload", "none"},
@@ -31,7 +31,7 @@ bool nothing_asked(const std::string& option, const std::string& value) {
                                                                                   {"schedule", "interleaved"},
                                                                                   {"precision", "fp32"},
                                                                                   {"optimizer", "adam"}}};
-  // Micro-batches follow from the two batches; release and kernel are the framework's own.
+  // Micro-batches follow from the two batches; the release is the framework's own, and so is a kernel that nobody named.
   constexpr std::array<std::string_view, 3> kFollow{"accumulate", "attention", "stack"};
   return std::find(kPlain.begin(), kPlain.end(), std::pair<std::string_view, std::string_view>(option, value)) != kPlain.end() ||
          std::find(kFollow.begin(), kFollow.end(), option) != kFollow.end();
@@ -190,7 +190,8 @@ class Writer {
       return pair.first == wanted && (pair.second == word || pair.second == "*");
     };
     if (std::any_of(framework_.unsaid.begin(), framework_.unsaid.end(), unsaid)) return;
-    if (!nothing_asked(option, value)) result_.lost.push_back(fmt::format("--{} {}", option, value));
+    const bool other_kernel = option == "attention" && job_.other_attention;
+    if (other_kernel || !nothing_asked(option, value)) result_.lost.push_back(fmt::format("--{} {}", option, value));
   }
 
   [[nodiscard]] const SettingRow* of_rule(SettingRule rule) const {
@@ -255,12 +256,6 @@ class Writer {
   }
 };
 
-/// As `--attention` names it.
-std::string_view attention_word(const Stack& stack) {
-  if (!stack.operators.attention.fused) return "unfused";
-  return stack.operators.attention.kernel == AttentionKernel::cudnn_9 ? "cudnn" : info(stack.operators.attention.kernel).name;
-}
-
 }  // namespace
 
 FrameworkArguments framework_arguments(const TrainingFramework& framework, const Configuration& job) {
@@ -288,7 +283,7 @@ std::vector<std::pair<std::string, std::string>> layout_values(const Configurati
   std::vector<std::pair<std::string, std::string>> values;
   const auto add = [&](const char* option, auto value) { values.emplace_back(option, fmt::format("{}", value)); };
   add("tensor-parallel", l.tensor);
-  add("sequence-parallel", l.sequence ? "on" : "off");
+  if (l.tensor > 1) add("sequence-parallel", l.sequence ? "on" : "off");
   add("context-parallel", l.context);
   add("pipeline-parallel", l.pipeline);
   // A framework may have one word for a schedule and its parts: the schedule decides which.
@@ -308,7 +303,7 @@ std::vector<std::pair<std::string, std::string>> layout_values(const Configurati
   if (offload.states > 0.0 && offload.states < 1.0) add("offload-share", offload.states);
   if (offload.layers > 0) add("offload-layers", offload.layers);
   add("precision", name(job.precision));
-  add("attention", attention_word(job.stack));
+  add("attention", attention_word(job));
   add("optimizer", job.optimizer.name);
   add("stack", job.stack.id);
   return values;
