@@ -42,7 +42,7 @@ Result<Arguments> Arguments::parse(const std::string& verb, const std::vector<st
       continue;
     }
     auto* const added = app.add_option(name)->type_size(1)->type_name("")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    added->expected(1, option.takes == Takes::many ? CLI::detail::expected_max_vector_size : 1);
+    if (option.takes == Takes::many) added->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();
   }
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));

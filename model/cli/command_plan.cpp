@@ -12,6 +12,7 @@
 #include "model/configuration/session.hpp"
 #include "model/input/output_file.hpp"
 #include "model/plan/plan_part.hpp"
+#include "model/plan/predict_command.hpp"
 #include "model/report/plan_report.hpp"
 #include "model/units/format.hpp"
 

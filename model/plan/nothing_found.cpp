@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "model/configuration/choose_layout.hpp"
-#include "model/plan/plan.hpp"
 #include "model/plan/plan_jobs.hpp"
+#include "model/plan/predict_command.hpp"
 #include "model/prediction/memory_estimate.hpp"
 #include "model/units/format.hpp"
 

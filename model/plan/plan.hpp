@@ -54,7 +54,4 @@ struct Plan {
 /// Whether some rows are bought and others rented: prices and rents are no measure of each other.
 [[nodiscard]] bool paid_unlike(const std::vector<PlanRow>& rows);
 
-/// The command that predicts a row.
-[[nodiscard]] std::string predict_command(const PredictOptions& options);
-
 }  // namespace tbdsim::plan

@@ -9,6 +9,7 @@
 #include "model/input/digest.hpp"
 #include "model/plan/plan.hpp"
 #include "model/plan/plan_jobs.hpp"
+#include "model/plan/predict_command.hpp"
 #include "model/plan/variants.hpp"
 #include "model/study/sweep.hpp"
 

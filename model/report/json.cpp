@@ -1,5 +1,6 @@
 // Long because every key of every JSON document of a prediction stands here.
 #include "model/report/json.hpp"
+#include "model/plan/predict_command.hpp"
 
 #include "model/prediction/host_work.hpp"
 #include "model/prediction/kernel_summary.hpp"

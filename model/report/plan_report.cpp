@@ -1,4 +1,5 @@
 #include "model/report/plan_report.hpp"
+#include "model/plan/predict_command.hpp"
 
 #include <fmt/format.h>
 

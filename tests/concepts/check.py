@@ -51,8 +51,10 @@ OTHER_MEANINGS = {
     "an option": {
         "model/cli/command_compare.cpp": {"network"},
         "model/configuration/set_values.cpp": {"network"},
+        "model/configuration/framework_arguments/write_arguments.cpp": {"attention"},
         "model/study/grid_names.cpp": {"network"},
     },
+    "a key of a layer": {"model/workload/network_file.cpp": {"attention"}},
     "a link of a timeline": {"model/prediction/step_times.cpp": {"network"}},
     "a key of a sample's shape, or its operation": {
         "calibrate/cuda/recurrent.cpp": {"input"},

@@ -8,6 +8,7 @@
 #include "model/configuration/choose_devices.hpp"
 #include "model/configuration/read_option.hpp"
 #include "model/configuration/session.hpp"
+#include "model/schedule/pipeline/schedule_kind.hpp"
 #include "model/support/edit_distance.hpp"
 
 namespace tbdsim {
@@ -96,8 +97,8 @@ class Filler {
     if (!asked_.attention.empty() || o.attention.empty() || o.hardware.empty()) return;
     const auto system = session_.system(o.hardware, 1);
     if (!*system || !lacks_attention((**system).device, o.attention)) return;
-    tell(fmt::format("{}: {}: {} has no such kernel of attention; the stack's own holds", file_.file, stated_as("attention"),
-                     (**system).device.id));
+    tell(fmt::format("{}: {} lacks its kernel of attention, {}; the stack's own holds", file_.file, (**system).device.id,
+                     o.attention));
     o.attention.clear();
   }
 
@@ -179,7 +180,9 @@ class Filler {
     if (o.tensor_parallel.value_or(1) == 1 && asked_.sequence_parallel.empty()) o.sequence_parallel.clear();
     if (o.expert_parallel.value_or(1) == 1 && !asked_.expert_tensor_parallel) o.expert_tensor_parallel.reset();
     // One part of a GPU has nothing to interleave with.
-    if (asked_.virtual_stages == 1 && asked_.schedule.empty() && o.schedule == "interleaved") o.schedule.clear();
+    if (asked_.virtual_stages == 1 && asked_.schedule.empty() &&
+        pipeline::parse_schedule(o.schedule) == pipeline::ScheduleKind::interleaved)
+      o.schedule.clear();
     if (o.pipeline_parallel.value_or(1) > 1) return;
     if (asked_.schedule.empty()) o.schedule.clear();
     if (!asked_.virtual_stages) o.virtual_stages.reset();
