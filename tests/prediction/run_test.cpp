@@ -14,7 +14,7 @@ using Catch::WithinRel;
 
 namespace {
 
-constexpr Seconds kHour(3600.0), kDay(86400.0);
+constexpr Seconds kDay(86400.0);
 
 /// Figures with round answers.
 Operations round_operations() {

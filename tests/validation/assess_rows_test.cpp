@@ -75,7 +75,7 @@ TEST_CASE("rates in what a network counts besides samples: the same error, the s
   runs[2].unit = "target tokens/s";
   runs[3].unit = "audio seconds/s";
   const auto rows = assess_rows(predictor, runs);
-  for (const std::size_t i : {1, 2}) {
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
     CHECK_THAT(rows[i].row.error, WithinRel(rows[0].row.error, 1e-12));
     CHECK_THAT(*rows[i].peak_fraction, WithinRel(*rows[0].peak_fraction, 1e-12));
     CHECK_THAT(rows[i].row.predicted, WithinRel(400.0, 1e-12));
