@@ -263,6 +263,16 @@ class Search::Worker {
                         configuration_.zero,
                         Seconds(0.0),
                         Bytes(0.0)};
+    // Where no time is known to beat, memory is the cheaper question.
+    const auto fits = [&] {
+      candidate.memory = memory_.held(configuration_, share, stages);
+      if (candidate.memory <= too_much) return true;
+      ++result.counts.out_of_memory;
+      if (!result.smallest || candidate.memory < result.smallest->memory) result.smallest = candidate;
+      return false;
+    };
+    const bool memory_first = limit_ == kNoLimit;
+    if (memory_first && !fits()) return;
     if (by_layers) {
       const auto time = step_.time(configuration_, Depth::closed_form);
       if (!time) return refuse(time.error(), result);
@@ -272,13 +282,7 @@ class Search::Worker {
       if (!prediction) return refuse(prediction.error(), result);
       candidate.time = prediction->step_time.value;
     }
-    if (candidate.time > limit_) return;
-    candidate.memory = memory_.held(configuration_, share, stages);
-    if (candidate.memory > too_much) {
-      ++result.counts.out_of_memory;
-      if (!result.smallest || candidate.memory < result.smallest->memory) result.smallest = candidate;
-      return;
-    }
+    if (candidate.time > limit_ || (!memory_first && !fits())) return;
     ++result.counts.timed;
     result.front.add(candidate.time, candidate.memory);
     result.nearest.push_back(candidate);

@@ -14,9 +14,7 @@ ENVIRONMENT = dict(os.environ, TBDSIM_CATALOGUE=ROOT, OMP_NUM_THREADS="2")
 SEARCH = [TBDSIM, "plan", "--hw", "dgx-a100-80gb", "--model", "gpt3-175b", "--gpus", "512", "--global-batch", "110880",
           "--attention", "unfused,flash-1,flash-2", "--sequence-parallel", "on,off",
           "--try", "stack.parallel.tensor_overlap=none,pieces,weights", "--try", "stack.parallel.regathers=true,false",
-          "--try", "stack.parallel.overlaps_gradients=true,false", "--try", "stack.parallel.overlaps_parameters=true,false",
-          "--try", "stack.parallel.blocking_hops=true,false", "--try", "stack.parallel.clips=true,false",
-          "--top", "3"]
+          "--try", "stack.parallel.overlaps_gradients=true,false", "--try", "stack.parallel.blocking_hops=true,false", "--top", "3"]
 
 
 class Interruption(unittest.TestCase):
