@@ -38,7 +38,6 @@ struct Configuration {
   std::shared_ptr<const Result<KernelConstants>> constants;
   std::shared_ptr<const Result<NcclLibrary>> nccl;  ///< of the stack; its errors matter where gradients are exchanged
   Stack stack;
-  bool other_attention = false;  ///< attention runs as another kernel than the stack's own
   std::optional<Network> network;
   std::vector<int> devices;  ///< within each node
   int gpus = 1, nodes = 1, batch = 1;
@@ -68,6 +67,7 @@ struct Configuration {
   bool mock_trainer = false;               ///< load only
   bool mock_loader = false;                ///< samples are there when they are needed
   bool emulated = false;                   ///< one machine stands for two, its worker and server joined by `network`
+  bool other_attention = false;            ///< attention runs as another kernel than the stack's own
   std::uint64_t seed = 1;                  ///< of decode times
   std::string layout_file, layout_sha256;  ///< of a framework's settings; empty: none
   std::vector<std::string> notices;
