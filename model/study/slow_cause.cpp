@@ -149,7 +149,7 @@ void add_loader(const Configuration& c, std::vector<SlowCause>& causes) {
 }
 
 /// One of several names; the amount is its place among them, from 1.
-SlowCause one_of(std::string name, std::string text, std::string test, std::vector<std::string> names,
+SlowCause one_of(std::string name, std::string text, std::string test, const std::vector<std::string>& names,
                  const std::function<SlowChange(const std::string&)>& change) {
   std::vector<double> amounts(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) amounts[i] = static_cast<double>(i + 1);
