@@ -58,6 +58,10 @@ class Answers(unittest.TestCase):
         self.same(tbdsim.memory(**JOB, max_batch=True), "memory", *job, "--max-batch")
         self.same(tbdsim.explain(**JOB), "explain", *job)
         kept = ["pipeline-parallel=1", "tensor-parallel=1"]
+        tried = ["stack.parallel.overlaps_gradients=true,false"]
+        self.same(tbdsim.plan(hw="dgx-a100-80gb", model="gpt2", gpus=8, global_batch=64, top=2, keep=kept, try_=tried), "plan", "--hw",
+                  "dgx-a100-80gb", "--model", "gpt2", "--gpus", "8", "--global-batch", "64", "--top", "2", "--keep", kept[0], "--keep", kept[1],
+                  "--try", tried[0])
         self.same(tbdsim.plan(hw="dgx-a100-80gb", model="gpt2", gpus=8, global_batch=64, top=2, keep=kept), "plan", "--hw",
                   "dgx-a100-80gb", "--model", "gpt2", "--gpus", "8", "--global-batch", "64", "--top", "2", "--keep", kept[0], "--keep", kept[1])
         table = os.path.join(ROOT, "scenarios", "seeds")

@@ -1,5 +1,6 @@
 """Verbs as functions: keyword arguments in, questions to the library out."""
 import inspect
+import keyword
 import numbers
 import os
 import pathlib
@@ -21,7 +22,7 @@ TABLE = {
 }
 UNASKED = ("format", "action", "as")  # answers are JSON, not settings of a framework; a sweep's other actions are of files
 ASSIGNED = ("set",)  # takes a dictionary, too
-REPEATED = ("set", "what-if", "calibration", "keep")
+REPEATED = ("set", "what-if", "calibration", "keep", "try")
 
 
 class Error(ValueError):
@@ -118,11 +119,17 @@ def _annotation(row):
     return "Value"
 
 
+def _argument(option):
+    """The name of an option in Python, which has words of its own: `try_`."""
+    name = option.replace("-", "_")
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
 def arguments_of(verb):
     """{argument: row of the option table} of a verb."""
     rows = [row for row in _tbdsim.options(verb) if row["name"] not in UNASKED]
     rows.sort(key=lambda row: not row["word"])
-    return {row["name"].replace("-", "_"): row for row in rows}
+    return {_argument(row["name"]): row for row in rows}
 
 
 def signature_of(verb):
