@@ -17,7 +17,7 @@ PLAN = ["plan", "--hw", "dgx-a100-80gb", "--model", "gpt3-760m", "--gpus", "8", 
         "--keep", "context-parallel=1"]
 # Over a second on one thread.
 LONG = ["plan", "--hw", "dgx-a100-80gb", "--model", "gpt3-175b", "--gpus", "512", "--global-batch", "110880",
-        "--attention", "unfused,flash-2", "--top", "3"]
+        "--attention", "unfused,flash-1,flash-2", "--sequence-parallel", "on,off", "--top", "3"]
 
 
 def run(arguments, stdout, stderr, **environment):
