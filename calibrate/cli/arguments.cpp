@@ -38,7 +38,9 @@ Result<Arguments> Arguments::parse(const std::string& verb, const std::vector<st
   for (const Option& option : options) {
     const std::string name(option.name);
     if (option.takes == Takes::nothing) {
-      app.add_flag_function(name, [](std::int64_t) {})->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      app.add_flag_function(name, [](std::int64_t) {})
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+          ->disable_flag_override();
       continue;
     }
     auto* const added = app.add_option(name)->type_size(1)->type_name("")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -46,7 +48,12 @@ Result<Arguments> Arguments::parse(const std::string& verb, const std::vector<st
   }
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::ParseError& error) { return fail(fmt::format("calibrate {}: {}: value missing", verb, faulty(error))); }
+  } catch (const CLI::ParseError& error) {
+    const std::string name = faulty(error);
+    const bool flag =
+        std::any_of(options.begin(), options.end(), [&](const Option& o) { return o.name == name && o.takes == Takes::nothing; });
+    return fail(fmt::format("calibrate {}: {}: {}", verb, name, flag ? "takes no value" : "value missing"));
+  }
   for (const std::string& word : app.remaining()) {
     if (word.size() > 1 && word[0] == '-') return unknown(verb, word, options);
     return fail(fmt::format("calibrate {}: {} belongs to no option; name files after --samples", verb, tbdsim::quoted(word)));

@@ -15,11 +15,6 @@
 namespace tbdsim {
 namespace {
 
-/// What `--offload` can ask for.
-struct OffloadRow {
-  std::string_view word;
-  bool states, layers;
-};
 constexpr OffloadRow kOffloads[] = {
     {"none", false, false}, {"states", true, false}, {"activations", false, true}, {"both", true, true}};
 
@@ -50,10 +45,8 @@ class Offloading {
     job_.offload.update = before.update;
     job_.offload.assumed = before.assumed;
     const bool asked = !options_.offload.empty();
-    const auto* const row = std::find_if(std::begin(kOffloads), std::end(kOffloads), [&](const OffloadRow& known) {
-      return known.word == fold_name(asked ? options_.offload : std::string(kOffloads[0].word));
-    });
-    if (row == std::end(kOffloads))
+    const OffloadRow* const row = asked ? find_offload(options_.offload) : kOffloads;
+    if (row == nullptr)
       return {{fmt::format("unknown offload \"{}\", expected one of none, states, activations, both", options_.offload)}};
     const bool states = row->states, layers = row->layers || options_.offload_layers.value_or(0) > 0;
     if (asked && !states && !row->layers && layers)
@@ -149,6 +142,12 @@ class Offloading {
 };
 
 }  // namespace
+
+const OffloadRow* find_offload(const std::string& word) {
+  const auto* const row = std::find_if(std::begin(kOffloads), std::end(kOffloads),
+                                       [&](const OffloadRow& known) { return known.word == fold_name(word); });
+  return row == std::end(kOffloads) ? nullptr : row;
+}
 
 Errors choose_offload(const PredictOptions& options, Configuration& configuration) {
   return Offloading(options, configuration).choose();

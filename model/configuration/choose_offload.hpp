@@ -6,6 +6,14 @@
 
 namespace tbdsim {
 
+/// What `--offload` asks for.
+struct OffloadRow {
+  std::string_view word;
+  bool states, layers;  ///< of activations
+};
+/// Null: no such word.
+[[nodiscard]] const OffloadRow* find_offload(const std::string& word);
+
 /// What lies on the hosts, as `options` ask. Sharding of the states follows where the options leave it open. Expects stack, GPUs,
 /// layout and recomputation. Errors: what the stack or the layout cannot.
 [[nodiscard]] Errors choose_offload(const PredictOptions& options, Configuration& configuration);

@@ -15,10 +15,10 @@ bool bought(const Prediction& p) { return p.cost.hour && paid_by(p) == PaidBy::p
 
 std::string terms_text(const CostTerms& terms) {
   return fmt::format(", over {:g} year(s) in use {:g} % of the time, {}", terms.years, kPercent * terms.duty,
-                     terms.power_price ? fmt::format("power at {:g} USD/kWh with {:g} % more for cooling, without staff",
-                                                     terms.power_price->base() * kJoulesOfKilowattHour,
-                                                     kPercent * (terms.cooling.value_or(1.0) - 1.0))
-                                       : "without power and staff");
+                     terms.power_price
+                         ? fmt::format("power at {:g} USD/kWh with {:g} % more for cooling, without staff",
+                                       terms.power_price->base() * kJoulesOfKilowattHour, kPercent * (terms.building() - 1.0))
+                         : "without power and staff");
 }
 
 }  // namespace

@@ -134,9 +134,9 @@ std::string memory_hint(Session& session, const PredictOptions& options, const P
     const std::string option = room_by(session, options, way);
     if (!option.empty()) there += fmt::format("{}{}", there.empty() ? "" : " or ", option);
   }
-  if (!there.empty()) hint += fmt::format("; there is room with {}", there);
-  const auto configured = there.empty() ? configure(session, options) : Result<Configuration>(tl::make_unexpected(Errors{}));
-  if (const std::string plan = configured ? plan_hint(*configured) : ""; !plan.empty()) return hint + "; " + plan;
+  if (!there.empty()) return fmt::format("{}; there is room with {}; `memory --max-batch` tells more", hint, there);
+  if (const auto configured = configure(session, options))
+    if (const std::string plan = plan_hint(*configured); !plan.empty()) return hint + "; " + plan;
   return hint + "; `memory --max-batch` tells more";
 }
 

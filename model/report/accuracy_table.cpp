@@ -102,6 +102,7 @@ std::string efficiency_table(const std::vector<GroupAccuracy>& groups, const Gro
 
 /// What the rows of a table say about predictions like them.
 std::string verdict(const Accuracy& accuracy) {
+  // Fewer rows, or less of a bias, ask for nothing.
   constexpr int kFew = 5;
   constexpr double kPlain = 0.05;
   std::string text = fmt::format("{} of {} measurements lie in their 80 % range",

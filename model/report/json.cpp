@@ -1,7 +1,7 @@
 // Long because every key of every JSON document of a prediction stands here.
 #include "model/report/json.hpp"
-#include "model/plan/predict_command.hpp"
 
+#include "model/plan/predict_command.hpp"
 #include "model/prediction/host_work.hpp"
 #include "model/prediction/kernel_summary.hpp"
 #include "model/prediction/step_parts.hpp"

@@ -8,7 +8,7 @@ Json cost_terms(const CostTerms& terms) {
   return {{"years", terms.years},
           {"duty", terms.duty},
           {"usd_per_kwh", terms.power_price ? Json(terms.power_price->base() * kJoulesOfKilowattHour) : Json(nullptr)},
-          {"cooling", terms.cooling.value_or(1.0)}};
+          {"cooling", terms.building()}};
 }
 
 void add_offers(const Comparison& comparison, const CostTerms& terms, Json& json) {

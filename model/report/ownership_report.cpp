@@ -19,10 +19,9 @@ std::string usd_text(Usd amount) { return fmt::format("{:.0f}", amount.base()); 
 std::string terms_text(const CostTerms& terms) {
   std::string text = fmt::format("On one basis: {:g} year(s), in use {} of the time ({:.0f} h); ", terms.years,
                                  percent_text(terms.duty), terms.years * terms.duty * kHoursOfYear);
-  text += terms.power_price
-              ? fmt::format("power at {:g} USD/kWh, {} more for cooling", terms.power_price->base() * kJoulesOfKilowattHour,
-                            percent_text(terms.cooling.value_or(1.0) - 1.0))
-              : std::string("power left out (--power-price)");
+  text += terms.power_price ? fmt::format("power at {:g} USD/kWh, {} more for cooling",
+                                          terms.power_price->base() * kJoulesOfKilowattHour, percent_text(terms.building() - 1.0))
+                            : std::string("power left out (--power-price)");
   if (terms.budget) text += fmt::format("; budget {:g} USD", terms.budget->base());
   return text + fmt::format(". Ranked by {}.", name(terms.objective));
 }

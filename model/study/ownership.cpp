@@ -42,8 +42,7 @@ std::optional<Objective> parse_objective(std::string_view text) {
 
 std::optional<Joules> sample_energy(const Prediction& p, const CostTerms& terms) {
   if (!p.cost.gpu_power || p.throughput.value <= 0.0) return std::nullopt;
-  return terms.cooling.value_or(1.0) * (*p.cost.gpu_power + p.cost.host_power.value_or(Watts(0.0))) *
-         Seconds(1.0 / p.throughput.value);
+  return terms.building() * (*p.cost.gpu_power + p.cost.host_power.value_or(Watts(0.0))) * Seconds(1.0 / p.throughput.value);
 }
 
 std::optional<Ownership> ownership(const Prediction& p, const CostTerms& terms, PaidBy by) {

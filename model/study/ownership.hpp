@@ -23,6 +23,7 @@ struct CostTerms {
   std::optional<double> cooling;           ///< power of the building over that of its machines; absent: cooling is left out
   std::optional<Usd> budget;               ///< of everything over the years; absent: any
   Objective objective = Objective::cost;
+  [[nodiscard]] double building() const { return cooling.value_or(1.0); }
 };
 
 /// What a candidate costs over the years of its terms.

@@ -6,6 +6,7 @@
 
 #include "model/configuration/choose_attention.hpp"
 #include "model/configuration/choose_devices.hpp"
+#include "model/configuration/choose_offload.hpp"
 #include "model/configuration/read_option.hpp"
 #include "model/configuration/session.hpp"
 #include "model/schedule/pipeline/schedule_kind.hpp"
@@ -83,12 +84,14 @@ class Filler {
   void offload() {
     PredictOptions& o = filled_.options;
     if (asked_.offload.empty()) {
-      if (o.offload == "none" && asked_.offload_layers) o.offload.clear();
+      const OffloadRow* const stated = find_offload(o.offload);
+      if (asked_.offload_layers && stated != nullptr && !stated->states && !stated->layers) o.offload.clear();
       return;
     }
-    const std::string word = fold_name(asked_.offload);
-    if (!asked_.offload_layers && (word == "none" || word == "states" || o.offload_layers == 0)) o.offload_layers.reset();
-    if (asked_.offload_share.empty() && (word == "none" || word == "activations")) o.offload_share.clear();
+    const OffloadRow* const asked = find_offload(asked_.offload);
+    if (asked == nullptr) return;  // told where it is read
+    if (!asked_.offload_layers && (!asked->layers || o.offload_layers == 0)) o.offload_layers.reset();
+    if (asked_.offload_share.empty() && !asked->states) o.offload_share.clear();
   }
 
   /// Frameworks choose another kernel of attention where the GPU lacks the one that the file names.
