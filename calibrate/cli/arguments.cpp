@@ -49,10 +49,12 @@ Result<Arguments> Arguments::parse(const std::string& verb, const std::vector<st
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
+    // A flag is named without its dashes.
     const std::string name = faulty(error);
-    const bool flag =
-        std::any_of(options.begin(), options.end(), [&](const Option& o) { return o.name == name && o.takes == Takes::nothing; });
-    return fail(fmt::format("calibrate {}: {}: {}", verb, name, flag ? "takes no value" : "value missing"));
+    const auto flag = std::find_if(options.begin(), options.end(),
+                                   [&](const Option& o) { return o.takes == Takes::nothing && o.name.ends_with(name); });
+    return fail(flag != options.end() ? fmt::format("calibrate {}: {}: takes no value", verb, flag->name)
+                                      : fmt::format("calibrate {}: {}: value missing", verb, name));
   }
   for (const std::string& word : app.remaining()) {
     if (word.size() > 1 && word[0] == '-') return unknown(verb, word, options);
