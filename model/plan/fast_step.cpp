@@ -122,10 +122,9 @@ Result<Seconds> FastStep::time(const Configuration& configuration, Depth depth) 
   return settled.time + slowest_share_ * settled.kernels;
 }
 
-Seconds FastStep::least(const Configuration& configuration, const RankShare& share) {
+Seconds FastStep::least(const Configuration& configuration, const RankShare& share, bool pairs) {
   plans_.regroup(configuration.layout);
   const RunTimes all = table(configuration, share).run(0, share.layers.layers(), {});
-  const bool pairs = pipeline::info(configuration.schedule).placement == pipeline::Placement::two_way;
   const Seconds full = all.forward + all.backward - (pairs ? saved_by_pair(all) : Seconds(0.0));
   const Seconds busy = std::min(all.kernels(), full);
   const Seconds settled = full - (1.0 - least_product_time(power_share(busy, full))) * busy;

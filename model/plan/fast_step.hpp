@@ -27,10 +27,10 @@ class FastStep {
   /// Step time of `base` divided as `configuration` is. Neglects the loading of samples.
   /// Errors: as `shard`; more stages than layers; groups that no links join.
   [[nodiscard]] Result<Seconds> time(const Configuration& configuration, Depth depth);
-  /// What no layout of these axes, samples, recomputation and schedule goes below by `time`: the layers of the mean rank, whose
-  /// products run at the clock that the waits among them allow. What a layout adds are further waits, which take longer than
-  /// the higher clock saves. Expects the share of its layout.
-  [[nodiscard]] Seconds least(const Configuration& configuration, const RankShare& share);
+  /// What no layout of these axes, samples and recomputation goes below by `time`: the layers of the mean rank, whose products
+  /// run at the clock that the waits among them allow. What a layout adds are further waits, which take longer than the higher
+  /// clock saves. `pairs`: passes may hide each other's exchange of experts, as dualpipe's do. Expects the share of its layout.
+  [[nodiscard]] Seconds least(const Configuration& configuration, const RankShare& share, bool pairs);
   /// The network as one rank of this layout computes it; it stays while layouts of other axes are asked for.
   [[nodiscard]] const Result<RankShare>& share(const Layout& layout);
   /// Where its layers lie in the pipeline of a layout; stays as long. Expects no more stages than layers.

@@ -26,10 +26,12 @@ using pipeline::ScheduleKind;
 /// not fit, up to there `predict` decides.
 constexpr double kSurelyTooMuch = 1.05;
 /// Families are tried first, so many at once, to learn which time the others have to beat, until it falls by less than 5 %.
+/// Both are chosen for speed. What is found does not depend on them.
 constexpr std::size_t kSeedFamilies = 16;
 constexpr double kSettled = 0.95;
 /// Of what a sample takes in the largest micro-batch of a family, what it takes at least in a smaller one. Larger ones share
 /// launches, weights and latencies among more samples; where tiles fill the multiprocessors unevenly, a smaller one may gain.
+/// Assumed; a test holds it over several networks and boards.
 constexpr double kEvenTiles = 0.8;
 const Seconds kNoLimit(HUGE_VAL);
 
@@ -113,9 +115,8 @@ class Search::Worker {
         const auto& share = step_.share(configuration_.layout);
         if (!share || ranks > share->stage_layers()) continue;
         configuration_.recompute = search_.recomputes_.front();  // the one that computes least again
-        // Of all schedules the one whose passes may hide each other.
-        if (searched(pipeline::info(ScheduleKind::dualpipe))) configuration_.schedule = ScheduleKind::dualpipe;
-        return configuration_.by_layers() ? kEvenTiles * step_.least(configuration_, *share) : Seconds(0.0);
+        const bool pairs = searched(pipeline::info(ScheduleKind::dualpipe));
+        return configuration_.by_layers() ? kEvenTiles * step_.least(configuration_, *share, pairs) : Seconds(0.0);
       }
     }
     return Seconds(0.0);
@@ -249,7 +250,8 @@ class Search::Worker {
   void try_one(const RankShare& share, const StagePlaces& stages, std::size_t most, Result& result) {
     ++result.counts.tried;
     const bool by_layers = configuration_.by_layers();
-    if (limit_ == Seconds(0.0) || (limit_ < kNoLimit && by_layers && step_.least(configuration_, share) > limit_)) return;
+    const bool pairs = pipeline::info(configuration_.schedule).placement == pipeline::Placement::two_way;
+    if (limit_ == Seconds(0.0) || (limit_ < kNoLimit && by_layers && step_.least(configuration_, share, pairs) > limit_)) return;
     const Bytes too_much = kSurelyTooMuch * search_.capacity_;
     if (const Bytes arrays = memory_.arrays(configuration_, share, stages);
         arrays > too_much && result.smallest && arrays >= result.smallest->memory) {
