@@ -1,7 +1,7 @@
 """Walks verbs x options: every option of every verb has an effect on what is printed, or is refused with an exact message, or is
 listed here with the reason why it changes nothing there. The same for rows of measured-run tables, claims and grids.
 
-The options are read from `tbdsim VERB --help`, so a new one fails here until it has a line.
+The options are read from `tbdsim VERB --help`, so a new one fails here until it has a line. That makes the file long.
 
 Usage: options_test.py PROGRAM SOURCE_DIR
 """

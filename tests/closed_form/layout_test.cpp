@@ -1,5 +1,5 @@
 // Divided networks against the formulas of the papers that divide them: what a layer keeps, what states take, what travels along
-// each axis, what a pipeline idles.
+// each axis, what a pipeline idles. Long because each formula has its own layouts.
 #include <fmt/format.h>
 
 #include <algorithm>

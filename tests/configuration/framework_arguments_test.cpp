@@ -1,4 +1,5 @@
-// Settings of training frameworks: 26 published configurations there and back, shell scripts, precedence, every message.
+// Settings of training frameworks: 26 published configurations there and back, shell scripts, precedence, every message. Long
+// because each rule has its own files.
 #include <unistd.h>
 
 #include <algorithm>
