@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "model/support/version.hpp"
+
 namespace tbdsim::calibrate {
 namespace {
 
@@ -139,7 +141,7 @@ std::string check_json(const std::vector<CheckPart>& parts, const std::vector<st
     not_used.push_back(
         {{"family", u.family}, {"samples", u.samples}, {"row", u.line}, {"reason", u.reason}, {"measured", u.told}});
   const Json report{{"schema", "tbdsim.calibrate.check/1"},
-                    {"tool", {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}},
+                    {"tool", {{"name", "tbdsim"}, {"version", version()}}},
                     {"level", 0.8},
                     {"parts", all},
                     {"not_used", not_used}};

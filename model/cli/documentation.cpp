@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "model/support/version.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -124,9 +126,10 @@ std::string zsh_words(const VerbHelp& verb) {
 }  // namespace
 
 std::string manual_page(const std::vector<VerbHelp>& verbs) {
-  std::string page = ".TH TBDSIM 1 \"\" \"tbdsim " TBDSIM_VERSION
-                     "\" \"User Commands\"\n.SH NAME\ntbdsim \\- predict how fast a deep network trains, without the machine\n"
-                     ".SH SYNOPSIS\n.B tbdsim\n\\fIVERB\\fR [\\fIOPTION\\fR]...\n.SH DESCRIPTION\n";
+  std::string page = fmt::format(".TH TBDSIM 1 \"\" \"tbdsim {}\" \"User Commands\"\n", version());
+  page +=
+      ".SH NAME\ntbdsim \\- predict how fast a deep network trains, without the machine\n"
+      ".SH SYNOPSIS\n.B tbdsim\n\\fIVERB\\fR [\\fIOPTION\\fR]...\n.SH DESCRIPTION\n";
   page +=
       troff(
           "Predicts how fast a DNN trains on described hardware, what limits it, whether it fits in memory, how far it scales "

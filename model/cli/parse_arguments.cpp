@@ -12,6 +12,7 @@
 #include "model/cli/verb_options.hpp"
 #include "model/report/text_table.hpp"
 #include "model/support/quote.hpp"
+#include "model/support/version.hpp"
 
 namespace tbdsim {
 
@@ -132,7 +133,7 @@ struct CommandLine {
   /// `only`: the verb whose options are declared; empty: all, with whose names its help begins. `words`: only the options among
   /// them, without help; absent: all with their help.
   CommandLine(std::string_view only, std::optional<std::span<char* const>> words) : words_(words) {
-    app.set_version_flag("--version", "tbdsim " TBDSIM_VERSION, "Print the version");
+    app.set_version_flag("--version", fmt::format("tbdsim {}", version()), "Print the version");
     app.set_help_flag("-h,--help", "Print this help");
     app.get_formatter()->column_width(kHelpColumn);
     app.require_subcommand(1);

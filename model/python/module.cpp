@@ -6,6 +6,7 @@
 #include "model/cli/question.hpp"
 #include "model/configuration/option_table.hpp"
 #include "model/configuration/threads.hpp"
+#include "model/support/version.hpp"
 
 namespace tbdsim {
 namespace {
@@ -77,7 +78,7 @@ py::list options(const std::string& verb) {
 PYBIND11_MODULE(_tbdsim, module) {
   using tbdsim::Question;
   module.doc() = "Questions in, JSON out; the package around it says what they are.";
-  module.attr("version") = TBDSIM_VERSION;
+  module.attr("version") = std::string(tbdsim::version());
   module.def("verbs", &tbdsim::verbs);
   module.def("options", &tbdsim::options);
   pybind11::class_<tbdsim::Answerer>(module, "Answerer")

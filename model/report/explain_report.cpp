@@ -70,7 +70,7 @@ std::string checks_text(const std::vector<HealthCheck>& checks) {
 }
 
 std::string what_ifs_table(const Explanation& explanation, bool hardware) {
-  TextTable table({{"what if"}, {"gain", Align::right}, {"step time", Align::right}, {"then limited by"}});
+  TextTable table({{"what if", Align::left, 0, true}, {"gain", Align::right}, {"step time", Align::right}, {"then limited by"}});
   for (const WhatIfOutcome& outcome : explanation.what_ifs) {
     if (!outcome.problem.empty() || outcome.hardware != hardware) continue;
     table.add(

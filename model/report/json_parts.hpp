@@ -9,6 +9,7 @@
 #include <string>
 
 #include "model/prediction/predict.hpp"
+#include "model/support/version.hpp"
 
 namespace tbdsim {
 struct Comparison;
@@ -39,7 +40,7 @@ inline std::string text(const Json& json) {
   constexpr int kIndent = 2;
   return json.dump(kIndent, ' ', false, Json::error_handler_t::replace) + '\n';
 }
-inline Json tool() { return {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}; }
+inline Json tool() { return {{"name", "tbdsim"}, {"version", version()}}; }
 /// Whole bytes; as a real number where 64 bits do not count so many.
 inline Json whole(Bytes bytes) {
   constexpr double kMost = 0x1p62;

@@ -426,7 +426,7 @@ Json shared(const ScaleTable& table, const TextOf& text_of) {
 std::string scale_json(const ScaleTable& table) {
   const ScaleStudy& first = table.studies.front();
   Json json{{"schema", "tbdsim.scale/1"},
-            {"tool", {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}},
+            {"tool", json::tool()},
             {"config",
              {{"hw", first.one.job.hardware},
               {"model", shared(table, [](const Prediction& p) { return p.job.model; })},

@@ -7,6 +7,7 @@
 #include "model/report/csv.hpp"
 #include "model/report/json.hpp"
 #include "model/study/sweep_front.hpp"
+#include "model/support/version.hpp"
 
 namespace tbdsim {
 namespace {
@@ -70,7 +71,7 @@ Result<std::string> sweep_export(const SweepStore& store, SweepForm form, bool f
   if (form != SweepForm::json) return text;
   return fmt::format(
       "{{\"schema\": \"tbdsim.sweep/1\", \"tool\": {{\"name\": \"tbdsim\", \"version\": \"{}\"}}, \"rows\": [\n{}\n]}}\n",
-      TBDSIM_VERSION, text);
+      version(), text);
 }
 
 }  // namespace tbdsim

@@ -6,6 +6,7 @@
 
 #include "model/report/json.hpp"
 #include "model/study/sweep_front.hpp"
+#include "model/support/version.hpp"
 
 namespace tbdsim {
 
@@ -23,8 +24,8 @@ Result<std::string> sweep_page_data(const SweepStore& store) {
     marks += fmt::format("{}{}", marks.empty() ? "" : ",", on_front);
   });
   if (!read) return tl::make_unexpected(read.error());
-  return fmt::format(R"({{"tool":{{"name":"tbdsim","version":"{}"}},"of":{},"points":{},"front":[{}],"rows":[{}]}})",
-                     TBDSIM_VERSION, all, store.points(), marks, rows);
+  return fmt::format(R"({{"tool":{{"name":"tbdsim","version":"{}"}},"of":{},"points":{},"front":[{}],"rows":[{}]}})", version(),
+                     all, store.points(), marks, rows);
 }
 
 std::string validate_page_data(const Accuracy& accuracy, const std::vector<AssessedClaim>& claims) {

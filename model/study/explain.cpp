@@ -109,7 +109,13 @@ std::vector<Trial> newer_software(Session& session, const PredictOptions& option
     tried = true;
     PredictOptions changed = options;
     changed.stack = id;
-    trials.push_back({{"--stack " + id, channels_last ? "a stack with channels last" : "a newer release of the framework", {}},
+    std::string option = "--stack " + id;
+    // Samples that the old stack loads unasked are still loaded.
+    if (options.input.empty() && configuration->pipeline && configuration->input == stack.input.name) {
+      changed.input = configuration->input;
+      option += " --input " + changed.input;
+    }
+    trials.push_back({{option, channels_last ? "a stack with channels last" : "a newer release of the framework", {}},
                       std::move(changed)});
   }
   const auto library = session.nccl("", device.architecture);
@@ -150,7 +156,10 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
 
 /// `now` with what `trial` changes of `options`. Nothing: one contradicts the other.
 std::optional<PredictOptions> changed_too(PredictOptions now, const PredictOptions& options, const PredictOptions& trial) {
-  if (trial.stack != options.stack) now.stack = trial.stack;
+  if (trial.stack != options.stack) {
+    now.stack = trial.stack;
+    now.input = trial.input;
+  }
   for (std::size_t i = options.set.size(); i < trial.set.size(); ++i) {
     if (!contradiction(now.set, trial.set[i]).empty()) return std::nullopt;
     now.set.push_back(trial.set[i]);

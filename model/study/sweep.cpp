@@ -14,6 +14,7 @@
 #include "model/input/toml_reader.hpp"
 #include "model/prediction/step_prediction.hpp"
 #include "model/study/sweep_front.hpp"
+#include "model/support/version.hpp"
 
 namespace tbdsim {
 namespace {
@@ -169,7 +170,7 @@ Result<SweepOrigin> sweep_origin(const Catalogue& catalogue, const StudyGrid& gr
     if (entry.path().extension() == ".toml") paths.push_back(entry.path().string());
   }
   std::sort(paths.begin(), paths.end());
-  std::string digests = TBDSIM_VERSION;
+  std::string digests(version());
   for (const std::string& path : paths) {
     const auto text = read_file(path);
     if (!text) return tl::make_unexpected(text.error());

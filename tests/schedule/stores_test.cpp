@@ -68,12 +68,15 @@ TEST_CASE("cards that refuse peer access copy at the staged rate, whatever their
   const auto pair = [](const System& system) { return peer_routes(system, {0, 1}, UnlinkedRoute::host).value()[1]; };
   System cards = load_system({TBDSIM_SOURCE_DIR}, "pcie-4x-rtx-4090-patched-driver").value();
   CHECK(pair(cards).most == BytesPerSecond(0.0));  // with the driver that lets them
+  CHECK(pair(cards).way == CopyRoute::Way::direct);
+  CHECK(indirect_copies(cards, {0, 1}, peer_routes(cards, {0, 1}, UnlinkedRoute::host).value()).empty());
   for (LinkBundle& link : cards.topology.links) {
     link.peer_access = false;
     if (link.kind == LinkKind::pcie) link.staged = BytesPerSecond(6e9);
   }
   const CopyRoute refused = pair(cards);
   CHECK(refused.most == BytesPerSecond(6e9));
+  CHECK(refused.way == CopyRoute::Way::through_host);
   for (const auto& hop : refused.hops) CHECK(hop.capacity > BytesPerSecond(6e9));
   // Across the sockets of a DGX-1 the link between them is the narrow one, as a staged copy was measured: 10 GB/s.
   for (const CopyRoute& route : routes(kAll, UnlinkedRoute::host)) {

@@ -246,6 +246,19 @@ TEST_CASE("an explanation offers no hardware that relieves nothing, and the sett
   REQUIRE(old);
   CHECK(outcome(*old, "channels-last").gain > 0.0);
   CHECK(outcome(*old, "--stack pytorch-1.12-nhwc").problem.empty());
+
+  // The samples that this stack loads unasked are loaded under a newer one, too, and limit all changes together.
+  options = {};
+  options.hardware = "dgx1";
+  options.model = "resnet50";
+  options.stack = "mxnet-18.04";
+  options.exchange = "nccl";
+  options.batch = 16;
+  const auto records = explain(*session, options);
+  REQUIRE(records);
+  CHECK(outcome(*records, "--stack mxnet-ngc-23.04 --input imagenet-records").problem.empty());
+  REQUIRE(records->combined);
+  CHECK(records->combined->limit.resource == Resource::input);
 }
 
 TEST_CASE("an explanation offers no faster processors to a job that waits for copies to its host") {

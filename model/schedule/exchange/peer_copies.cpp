@@ -89,8 +89,10 @@ Result<std::vector<CopyRoute>> peer_routes(const System& system, const std::vect
     if (unlinked == UnlinkedRoute::two_hop) found = relayed_route(topology, finder, a, b, job, load);
     if (!found) {
       const auto host = finder.find(a, b, Via::host);
-      if (host) found = copy_route(topology, *host, CopyRoute::Way::through_host);
       if (host) {
+        // Peers over PCIe copy into each other's memory; the host's holds nothing.
+        const bool peers = finder.relation(a, b).peer_access;
+        found = copy_route(topology, *host, peers ? CopyRoute::Way::direct : CopyRoute::Way::through_host);
         const BytesPerSecond alone = copy_rate(topology, *host, staged_copy(finder, a, b));
         if (alone < host->bandwidth) found->most = alone;
       }
