@@ -38,9 +38,11 @@ NO_PEER_PUBLISHED = {
     "rtx-2080-ti": "two-board benchmark notes without peer access",
     "rtx-4090": "peer access only with a patched driver, yiguCM/pptest_driver:README.md@bcbb8cb",
 }
-NO_PEER_ASSUMED = ("rtx-2070", "rtx-3070", "rtx-3080", "rtx-3090", "rtx-4060", "rtx-4060-ti-8gb", "rtx-4060-ti-16gb", "rtx-4070", "rtx-4070-super",
-                   "rtx-4070-ti", "rtx-4070-ti-super", "rtx-4080", "rtx-4080-super", "rtx-5060", "rtx-5060-ti-8gb", "rtx-5060-ti-16gb", "rtx-5070",
-                   "rtx-5070-ti", "rtx-5080", "rtx-5090")
+NO_PEER_ASSUMED = ("gtx-1660-super", "gtx-1660-ti", "rtx-2060", "rtx-2060-12gb", "rtx-2060-super", "rtx-2070", "rtx-2070-super", "rtx-2080",
+                   "rtx-2080-super", "rtx-3050", "rtx-3060", "rtx-3060-ti", "rtx-3070", "rtx-3070-ti", "rtx-3080", "rtx-3080-12gb", "rtx-3080-ti",
+                   "rtx-3090", "rtx-3090-ti", "rtx-4060", "rtx-4060-ti-8gb", "rtx-4060-ti-16gb", "rtx-4070", "rtx-4070-super", "rtx-4070-ti",
+                   "rtx-4070-ti-super", "rtx-4080", "rtx-4080-super", "rtx-5060", "rtx-5060-ti-8gb", "rtx-5060-ti-16gb", "rtx-5070", "rtx-5070-ti",
+                   "rtx-5080", "rtx-5090")
 
 # Tensor rate where no source lists one: FLOP of a core and cycle in fp16, and why.
 TENSOR_CORE_RATE = {
@@ -54,7 +56,7 @@ TENSOR_CORE_RATE = {
 MULTIPROCESSOR = {"7.5": (64, 256, 1024)}
 
 # Boards for servers keep the bits of error correction in their GDDR memory, a sixteenth of it, and are shipped with the correction on.
-ECC_IN_MEMORY = ("k80", "m40", "m40-24gb", "m60", "p4", "p40", "t4", "a10", "a10g", "a40", "l4", "l40", "l40s")
+ECC_IN_MEMORY = ("k80", "m40", "m40-24gb", "m60", "p4", "p40", "t4", "a2", "a10", "a10g", "a40", "l4", "l40", "l40s")
 
 # Level-2 caches (MiB) that a source lists too small, and how it is known.
 L2_MEASURED = {

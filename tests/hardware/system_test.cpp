@@ -139,7 +139,7 @@ TEST_CASE("a name that is missed or fits several") {
                                                        "nearest relatives are \"dgx1\", \"dgx2\", "));
   CHECK(miss("p100") ==
         "no system or GPU called \"p100\", did you mean one of \"p100-pcie-16gb\", \"p100-sxm2-16gb\", "
-        "\"dgx1-p100\"? See `tbdsim list systems` and `tbdsim list gpus`\n");
+        "\"dgx1-p100\", \"gp100\"? See `tbdsim list systems` and `tbdsim list gpus`\n");
   // What people type: the number alone, a count, the maker's line.
   CHECK(miss("1080ti") == "no system or GPU called \"1080ti\", did you mean \"gtx-1080-ti\"?\n");
   CHECK_THAT(miss("k80x8"), Catch::Matchers::Contains("the nearest relatives are \"k80\", "));
