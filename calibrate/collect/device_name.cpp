@@ -33,6 +33,10 @@ std::vector<std::string> significant(const std::string& driver_name) {
   words.erase(std::remove_if(words.begin(), words.end(),
                              [&](const std::string& w) { return std::find(kLine.begin(), kLine.end(), w) != kLine.end(); }),
               words.end());
+  // The catalogue's "a6000" is the RTX A6000.
+  if (words.size() > 1 && words[0] == "rtx" && words[1].size() > 1 && words[1][0] == 'a' &&
+      std::isdigit(static_cast<unsigned char>(words[1][1])) != 0)
+    words.erase(words.begin());
   return words;
 }
 

@@ -16,11 +16,27 @@ TEST_CASE("names that drivers give find their catalogue entries") {
   CHECK(catalogue_id("NVIDIA A100-SXM4-40GB", ids).value() == "a100-sxm4-40gb");
 }
 
+TEST_CASE("relatives of one number are told apart, and a workstation's board is called without its line") {
+  const auto ids = catalogue_ids({TBDSIM_SOURCE_DIR}, "gpus");
+  CHECK(catalogue_id("NVIDIA GeForce RTX 2080", ids).value() == "rtx-2080");
+  CHECK(catalogue_id("NVIDIA GeForce RTX 2080 SUPER", ids).value() == "rtx-2080-super");
+  CHECK(catalogue_id("NVIDIA GeForce RTX 3080 Ti", ids).value() == "rtx-3080-ti");
+  CHECK(catalogue_id("GeForce GTX 1060 6GB", ids).value() == "gtx-1060-6gb");
+  CHECK(catalogue_id("Quadro RTX 4000", ids).value() == "rtx-4000");
+  CHECK(catalogue_id("NVIDIA RTX 4000 Ada Generation", ids).value() == "rtx-4000-ada");
+  CHECK(catalogue_id("Quadro GV100", ids).value() == "gv100");
+  CHECK(catalogue_id("NVIDIA A2", ids).value() == "a2");
+  CHECK(catalogue_id("NVIDIA RTX A2000", ids).value() == "a2000");
+  CHECK(catalogue_id("NVIDIA RTX A2000 12GB", ids).value() == "a2000-12gb");
+  CHECK(catalogue_id("NVIDIA RTX A6000", ids).value() == "a6000");
+  CHECK_FALSE(catalogue_id("NVIDIA RTX A3000 Laptop GPU", ids));
+}
+
 TEST_CASE("a board that the catalogue lacks is not taken for one whose name begins alike") {
   const auto ids = catalogue_ids({TBDSIM_SOURCE_DIR}, "gpus");
-  // The catalogue has l40s, rtx-2080-ti, p4000, m60, p40, a100-..., rtx-3080, rtx-4090.
-  for (const char* other : {"NVIDIA L20", "NVIDIA GeForce RTX 2080", "Quadro P400", "Tesla M6", "NVIDIA GeForce RTX 2080 SUPER",
-                            "NVIDIA GeForce RTX 3080 Ti", "NVIDIA GeForce RTX 4090 D", "NVIDIA A1", "NVIDIA TITAN",
+  // The catalogue has l40s, gtx-1660-ti, p4000, m60, p40, gtx-1060-6gb, rtx-4000-ada, a100-..., rtx-3080, rtx-4090.
+  for (const char* other : {"NVIDIA L20", "NVIDIA GeForce GTX 1660", "Quadro P400", "Tesla M6", "GeForce GTX 1060 3GB",
+                            "NVIDIA RTX 4000 SFF Ada Generation", "NVIDIA GeForce RTX 4090 D", "NVIDIA A1", "NVIDIA TITAN",
                             "NVIDIA H100 CNX", "NVIDIA RTX PRO 5000 Blackwell", "NVIDIA GeForce RTX 3080 Laptop GPU"}) {
     INFO(other);
     CHECK_FALSE(catalogue_id(other, ids));
