@@ -92,6 +92,7 @@ void add_epochs(Cells& cells, const EpochEstimate& e) {
   add_ranged(cells, "epoch_time", "_s", e.epoch.value.base(), e.epoch.low.base(), e.epoch.high.base());
   add_ranged(cells, "total_time", "_s", e.total.value.base(), e.total.low.base(), e.total.high.base());
   cells.emplace_back("total_usd", e.cost ? exact(e.cost->base()) : "");
+  cells.emplace_back("start_up_s", exact(e.start_up.base()));
 }
 
 }  // namespace

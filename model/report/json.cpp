@@ -300,7 +300,8 @@ Json epochs(const EpochEstimate& e) {
             {"epochs", e.epochs},
             {"steps_per_epoch", e.steps},
             {"epoch_time_s", ranged(e.epoch)},
-            {"total_time_s", ranged(e.total)}};
+            {"total_time_s", ranged(e.total)},
+            {"start_up_s", e.start_up.base()}};
   json["total_usd"] = e.cost ? Json(e.cost->base()) : Json(nullptr);
   return json;
 }
@@ -534,7 +535,10 @@ std::string sweep_row_json(const SweepRow& r, const std::vector<std::pair<std::s
   } else {
     json["step_time_s"] = {{"value", r.step_time.base()}, {"low", r.step_time_low.base()}, {"high", r.step_time_high.base()}};
     json["throughput"] = {{"value", r.throughput}, {"unit", "samples/s"}};
-    if (epoch) json["epoch_time_s"] = epoch->base();
+    if (epoch) {
+      json["epoch_time_s"] = epoch->base();
+      json["start_up_s"] = r.start_up.base();
+    }
     json["limit"] = {{"resource", r.limit}, {"share", r.limit_share}};
     json["memory"] = {{"fits", r.fits}, {"peak_bytes", whole(r.peak)}};
     json["cost"] = {{"usd_per_hour", or_null(r.hour_cost)},

@@ -263,7 +263,7 @@ std::string cost(const Prediction& p) {
 std::string epochs(const EpochEstimate& e) {
   std::string text = fmt::format("{} samples in {} steps take {} (80 % range {} to {})", e.samples, e.steps,
                                  format(e.epoch.value), format(e.epoch.low), format(e.epoch.high));
-  text += fmt::format("; {} with start-up {}", plural(e.epochs, "epoch"), format(e.total.value));
+  text += fmt::format(", {} of it start-up; {} {}", format(e.start_up), plural(e.epochs, "epoch"), format(e.total.value));
   if (e.cost) text += fmt::format(", {:.2f} USD", e.cost->base());
   return section("Epoch", text);
 }

@@ -318,7 +318,7 @@ std::string scale_text(const ScaleTable& table) {
   std::string text = heading(table) + epochs_text(table) + gains_text(table) + shares_text(table);
   if (table.studies.size() == 1) text += above_linear(table.studies.front());
   text += phases_text(table) + phase_speedups_text(table) + memory_text(table) + sizes_text(table) +
-          "\nEpochs include the start-up of the run.\n";
+          fmt::format("\nEpochs include the start-up of the run, {}.\n", format(table.studies.front().one.start_up));
   for (const ScaleTable::Problem& problem : table.problems)
     text += wrapped(fmt::format("{}: {}", problem.study, problem.message), kTextWidth, 2) + "\n";
   return text;
@@ -334,8 +334,9 @@ std::string scale_csv(const ScaleTable& table) {
     header.emplace_back(last);
   for (const NamedPhase& phase : kPhases) header.push_back(fmt::format("epoch_{}_s", phase.name));
   for (const NamedSpeedup& phase : kSpeedups) header.push_back(fmt::format("{}_speedup", phase.name));
-  for (const char* last : {"overhead", "strong_epoch_time_s", "weak_epoch_time_s", "weak_saving", "gpu0_peak_bytes",
-                           "least_peak_bytes", "gpu0_extra_bytes", "gradient_bytes_per_step", "gradient_bytes_per_epoch"})
+  for (const char* last :
+       {"overhead", "strong_epoch_time_s", "weak_epoch_time_s", "weak_saving", "gpu0_peak_bytes", "least_peak_bytes",
+        "gpu0_extra_bytes", "gradient_bytes_per_step", "gradient_bytes_per_epoch", "start_up_s"})
     header.emplace_back(last);
   std::string text = csv_line(header);
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
@@ -356,7 +357,7 @@ std::string scale_csv(const ScaleTable& table) {
     for (const NamedSpeedup& phase : kSpeedups) fields.push_back(exact(row.phase_speedups.*phase.value));
     fields.push_back(exact(row.overhead));
     add({row.strong_epoch.base(), row.weak_epoch.base(), row.weak_saving, whole(row.first_gpu_peak), whole(row.least_peak),
-         whole(row.first_gpu_peak - row.least_peak), whole(row.gradients), whole(row.epoch_gradients)});
+         whole(row.first_gpu_peak - row.least_peak), whole(row.gradients), whole(row.epoch_gradients), row.start_up.base()});
     text += csv_line(fields);
   });
   return text;
@@ -379,6 +380,7 @@ Json row_json(const ScaleStudy& study, const ScaleRow& row) {
           {"step_time_s",
            {{"value", row.step_time.value.base()}, {"low", row.step_time.low.base()}, {"high", row.step_time.high.base()}}},
           {"epoch_time_s", row.epoch_time.value.base()},
+          {"start_up_s", row.start_up.base()},
           {"epoch_time_range_s", {{"low", row.epoch_time.low.base()}, {"high", row.epoch_time.high.base()}}},
           {"speedup", row.speedup.value},
           {"speedup_range", {{"low", row.speedup.low}, {"high", row.speedup.high}}},

@@ -29,7 +29,7 @@ std::string csv_row(const SweepRow& row, std::optional<Seconds> epoch) {
            figure(row.peak.base()), or_empty(row.hour_cost), or_empty(row.million_samples_cost), or_empty(row.sample_energy),
            row.problem, std::string(name(row.paid_by))})
     fields.push_back(std::move(field));
-  if (epoch) fields.push_back(figure(epoch->base()));
+  if (epoch) fields.insert(fields.end(), {figure(epoch->base()), figure(row.start_up.base())});
   return csv_line(fields);
 }
 
@@ -40,7 +40,7 @@ std::string csv_header(const std::string& config, bool epochs) {
        {"step_time_s", "step_time_low_s", "step_time_high_s", "throughput_samples_per_s", "limit", "limit_share", "fits",
         "peak_memory_bytes", "usd_per_hour", "usd_per_million_samples", "joule_per_sample", "problem", "paid_by"})
     fields.emplace_back(name);
-  if (epochs) fields.emplace_back("epoch_time_s");
+  if (epochs) fields.insert(fields.end(), {"epoch_time_s", "start_up_s"});
   return csv_line(fields);
 }
 

@@ -143,15 +143,16 @@ void tell_epoch(const Prediction& p, const Prediction& one, std::int64_t samples
   const std::int64_t all = samples * p.job.gpus / one.job.gpus;
   const EpochEstimate alone = estimate_epochs(one, samples, 1), strong = estimate_epochs(p, samples, 1),
                       weak = estimate_epochs(p, all, 1), own = grows ? weak : strong;
-  row.epoch_time = own.total;
+  row.epoch_time = own.epoch;
+  row.start_up = own.start_up;
   row.batches = own.steps;
   const auto steps = static_cast<double>(own.steps);
   row.epoch_phases = times(steps, p.phases);
   row.phase_speedups =
       phase_speedups(times(static_cast<double>(alone.steps), one.phases), times(static_cast<double>(strong.steps), p.phases));
-  row.strong_epoch = strong.total.value;
-  row.weak_epoch = weak.total.value;
-  row.weak_saving = 1.0 - weak.total.value / (times_as_many(p, one) * strong.total.value);
+  row.strong_epoch = strong.epoch.value;
+  row.weak_epoch = weak.epoch.value;
+  row.weak_saving = 1.0 - weak.epoch.value / (times_as_many(p, one) * strong.epoch.value);
   row.gradients = p.exchanged.bytes;
   row.epoch_gradients = steps * p.exchanged.bytes;
 }
@@ -204,7 +205,7 @@ Result<ScaleStudy> begun(Session& session, const ScaleOptions& options, const Si
                      options.job.hardware)});
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   study.one = std::move(*alone);
-  study.one_epoch = estimate_epochs(study.one, options.samples, 1).total;
+  study.one_epoch = estimate_epochs(study.one, options.samples, 1).epoch;
   study.notices = study.one.notices;
   std::erase(study.notices, study.one.cost.price.note);
   const bool several = std::any_of(options.nodes.begin(), options.nodes.end(), [](int nodes) { return nodes > 1; });

@@ -36,9 +36,10 @@ struct ScaleRow {
   int copies = 1, micro_batches = 1;  ///< of the network; of `batch_per_gpu` samples on each copy in a step
   Ranged<Seconds> step_time;
   Ranged<Seconds> epoch_time;  ///< start-up of the run included
-  Ranged<double> speedup;      ///< samples per second of a whole epoch against one GPU
-  double efficiency = 1;       ///< speed-up over how many times as many GPUs
-  PhaseTimes phases;           ///< of a step
+  Seconds start_up;
+  Ranged<double> speedup;  ///< samples per second of a whole epoch against one GPU
+  double efficiency = 1;   ///< speed-up over how many times as many GPUs
+  PhaseTimes phases;       ///< of a step
   Limit limit;
   std::int64_t batches = 0;  ///< steps of an epoch
   PhaseTimes epoch_phases;   ///< of all its steps

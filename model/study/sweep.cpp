@@ -151,6 +151,7 @@ SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, 
   row.million_samples_cost = p.cost.million_samples;
   row.sample_energy = p.cost.sample_energy;
   row.paid_by = paid_by(p);
+  row.start_up = p.start_up;
   return row;
 }
 

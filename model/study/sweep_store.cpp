@@ -19,11 +19,11 @@ constexpr const char* kTables =
     "CREATE TABLE IF NOT EXISTS point (position INTEGER PRIMARY KEY, config TEXT, problem TEXT, step_time_s REAL,"
     " step_time_low_s REAL, step_time_high_s REAL, throughput REAL, limiting TEXT, limit_share REAL, fits INTEGER, peak_bytes "
     "REAL,"
-    " usd_per_hour REAL, usd_per_million_samples REAL, joule_per_sample REAL, paid_by TEXT) WITHOUT ROWID;";
+    " usd_per_hour REAL, usd_per_million_samples REAL, joule_per_sample REAL, paid_by TEXT, start_up_s REAL) WITHOUT ROWID;";
 constexpr int kWaitMilliseconds = 10'000;  // for another process that writes
 
 // What marks a file as a sweep (PRAGMA application_id, "tbdS") and its tables' form (PRAGMA user_version).
-constexpr std::int64_t kOwner = 0x74626453, kForm = 3;
+constexpr std::int64_t kOwner = 0x74626453, kForm = 4;
 
 void bind_text(sqlite3_stmt* statement, int index, const std::string& text) {
   sqlite3_bind_text(statement, index, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
@@ -65,6 +65,7 @@ void bind_row(sqlite3_stmt* statement, const SweepRow& row) {
   bind_optional(statement, 13, row.million_samples_cost);
   bind_optional(statement, 14, row.sample_energy);
   bind_text(statement, 15, std::string(name(row.paid_by)));
+  sqlite3_bind_double(statement, 16, row.start_up.base());
 }
 
 SweepRow read_row(sqlite3_stmt* statement) {
@@ -84,6 +85,7 @@ SweepRow read_row(sqlite3_stmt* statement) {
   row.million_samples_cost = column_optional<Usd>(statement, 12);
   row.sample_energy = column_optional<Joules>(statement, 13);
   row.paid_by = find_paid_by(column_text(statement, 14)).value_or(PaidBy::nothing);
+  row.start_up = Seconds(sqlite3_column_double(statement, 15));
   return row;
 }
 
@@ -93,6 +95,7 @@ bool is_sound(const SweepRow& row) {
   const auto known = [](const auto& value) { return !value || std::isfinite(value->base()); };
   if (row.position < 0) return false;
   if (!row.problem.empty()) return true;
+  if (!std::isfinite(row.start_up.base()) || row.start_up < Seconds(0.0)) return false;
   return positive(row.step_time.base()) && positive(row.step_time_low.base()) && positive(row.step_time_high.base()) &&
          positive(row.throughput) && std::isfinite(row.limit_share) && std::isfinite(row.peak.base()) && known(row.hour_cost) &&
          known(row.million_samples_cost) && known(row.sample_energy);
@@ -130,7 +133,7 @@ std::string uri_path(const std::string& path) {
 
 Seconds epoch_time(const SweepRow& row, std::int64_t samples) {
   const double together = std::max(1.0, std::round(row.throughput * row.step_time.base()));
-  return std::ceil(static_cast<double>(samples) / together) * row.step_time;
+  return row.start_up + std::ceil(static_cast<double>(samples) / together) * row.step_time;
 }
 
 void SweepStore::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
@@ -243,7 +246,7 @@ Result<SweepStore> SweepStore::open(const std::string& path, const std::string& 
     return tl::make_unexpected(Errors{Error{"holds another sweep; name another file with -o", SourceRef{path, 0, 0}}});
   }
   store.find_ = store.prepare("SELECT 1 FROM point WHERE position = ?");
-  store.insert_ = store.prepare("INSERT OR IGNORE INTO point VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  store.insert_ = store.prepare("INSERT OR IGNORE INTO point VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   if (!store.find_ || !store.insert_) return store.problem("not a sweep");
   return store;
 }

@@ -29,9 +29,11 @@ struct SweepRow {
   std::optional<Usd> hour_cost, million_samples_cost;
   PaidBy paid_by = PaidBy::nothing;  ///< what both are reckoned by
   std::optional<Joules> sample_energy;
+  Seconds start_up;  ///< of a run
 };
 
-/// Time of an epoch of so many samples in whole steps, without the start-up of a run. Expects a row with figures.
+/// Time of a run of one epoch of so many samples: start-up and whole steps, as `scale` and `predict` tell it. Expects a row with
+/// figures.
 [[nodiscard]] Seconds epoch_time(const SweepRow& row, std::int64_t samples);
 
 /// What the rows of a sweep follow from.

@@ -514,8 +514,23 @@ class PredictJson(unittest.TestCase):
         epochs = result["epochs"]
         # 1000 samples in steps of 8 x 32: three full ones and the rest.
         self.assertEqual(epochs["steps_per_epoch"], 4)
-        self.assertAlmostEqual(epochs["epoch_time_s"]["value"], 4 * result["step_time_s"]["value"], delta=1e-12)
-        self.assertGreaterEqual(epochs["total_time_s"]["value"], 3 * epochs["epoch_time_s"]["value"])
+        steps = 4 * result["step_time_s"]["value"]
+        self.assertAlmostEqual(epochs["epoch_time_s"]["value"], epochs["start_up_s"] + steps, delta=1e-12)
+        self.assertAlmostEqual(epochs["total_time_s"]["value"], epochs["start_up_s"] + 3 * steps, delta=1e-12)
+
+    def test_an_epoch_is_the_same_in_predict_scale_and_sweep(self):
+        job = ("--hw", "dgx1", "--model", "lenet", "--gpus", "2", "--samples", "256K")
+        predicted = predict(*job)["epochs"]
+        row, = json.loads(run("scale", *job, "--format", "json").stdout)["rows"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "s.csv")
+            run("sweep", *job, "-o", path)
+            with open(path, newline="") as file:
+                swept, = csv.DictReader(file)
+        self.assertEqual(row["epoch_time_s"], predicted["epoch_time_s"]["value"])
+        self.assertAlmostEqual(float(swept["epoch_time_s"]) / row["epoch_time_s"], 1, delta=1e-12)
+        self.assertEqual((row["start_up_s"], float(swept["start_up_s"])), (predicted["start_up_s"],) * 2)
+        self.assertGreater(row["start_up_s"], 0)
 
     def test_layers_and_kernels(self):
         result = predict("--hw", "v100-sxm2-16gb", "--model", "resnet50", "--layers", "--kernels")

@@ -103,8 +103,8 @@ TEST_CASE("Cost and epochs appear where they are known") {
   CHECK(contains(text, "Cost          24.48 USD/h, 2.66 USD per million samples\n"));
   // 1000 steps of 100 ms; twice that and 10 s of start-up are 210 s, 210/3600 h of 24.48 USD/h are 1.428 USD.
   CHECK(contains(text,
-                 "Epoch         256000 samples in 1000 steps take 100 s (80 % range 80 s to\n"
-                 "              2.08 min); 2 epochs with start-up 3.5 min, 1.43 USD\n"));
+                 "Epoch         256000 samples in 1000 steps take 110 s (80 % range 90 s to\n"
+                 "              2.25 min), 10 s of it start-up; 2 epochs 3.5 min, 1.43 USD\n"));
 }
 
 TEST_CASE("Layers with the share of each, a layer without kernels leaves blanks") {

@@ -56,7 +56,7 @@ TEST_CASE("No kernels, no shares") {
   CHECK(summary.mean_fp32_utilization == 0.0);
 }
 
-TEST_CASE("An epoch is whole steps, a run adds the start-up once") {
+TEST_CASE("An epoch is the start-up and whole steps, further ones of a run have no start-up") {
   Prediction p;
   p.job.global_batch = 256;
   p.start_up = Seconds(10.0);
@@ -64,7 +64,9 @@ TEST_CASE("An epoch is whole steps, a run adds the start-up once") {
   CHECK(estimate_epochs(p, 256, 1).steps == 1);
   CHECK(estimate_epochs(p, 257, 1).steps == 2);
   const EpochEstimate e = estimate_epochs(p, 2560, 3);
-  CHECK_THAT(e.epoch.value.base(), WithinRel(1.0, 1e-12));
+  CHECK(e.start_up == Seconds(10.0));
+  CHECK_THAT(e.epoch.value.base(), WithinRel(11.0, 1e-12));
+  CHECK_THAT(e.epoch.high.base(), WithinRel(11.2, 1e-12));
   CHECK_THAT(e.total.value.base(), WithinRel(13.0, 1e-12));
   CHECK_THAT(e.total.low.base(), WithinRel(12.4, 1e-12));
   CHECK_FALSE(e.cost);
