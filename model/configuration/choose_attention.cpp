@@ -60,8 +60,9 @@ Errors choose_attention(const PredictOptions& options, Configuration& configurat
   configuration.other_attention = attention_word(configuration) != own;
   const Device& device = configuration.hardware().device;
   if (lacks_attention(device, options.attention))
-    return {{fmt::format("--attention {}: {} has no such kernel, which needs compute capability {}; it has {}", options.attention,
-                         device.id, info(*kernel).compute_capability, fmt::join(words_on(device), ", "))}};
+    return {{fmt::format("--attention {}: {} has no such kernel, which needs compute capability {}{}; it has {}",
+                         options.attention, device.id, info(*kernel).compute_capability,
+                         info(*kernel).last_capability.empty() ? "" : " and no later one", fmt::join(words_on(device), ", "))}};
   return {};
 }
 

@@ -7,7 +7,10 @@
 namespace tbdsim {
 
 bool has_attention_kernel(const Device& device, AttentionKernel kernel) {
-  return capability_number(device.compute_capability) >= capability_number(std::string(info(kernel).compute_capability));
+  const AttentionKernelInfo& row = info(kernel);
+  const int has = capability_number(device.compute_capability);
+  return has >= capability_number(std::string(row.compute_capability)) &&
+         (row.last_capability.empty() || has <= capability_number(std::string(row.last_capability)));
 }
 
 AttentionKernel attention_kernel_on(const Device& device, AttentionKernel kernel) {

@@ -4,7 +4,7 @@
 
 namespace tbdsim {
 
-/// Whether the device has the kernel, by the least compute capability of its row.
+/// Whether the device has the kernel, by the least and the most compute capability of its row.
 [[nodiscard]] bool has_attention_kernel(const Device& device, AttentionKernel kernel);
 
 /// The kernel that runs in its place on a device that lacks it: FlashAttention 2, else the general one.

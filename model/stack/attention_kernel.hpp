@@ -44,6 +44,7 @@ struct AttentionKernelInfo {
   double exposed_softmax;               ///< share of the exponentials that products of another block do not hide
   bool warp_products;                   ///< products by instructions of one warp, slower than the tensor peak since Hopper
   std::string_view compute_capability;  ///< least; empty: any
+  std::string_view last_capability;     ///< most; empty: any later one, too
 };
 
 /// Every kernel.
@@ -52,7 +53,9 @@ struct AttentionKernelInfo {
 /// blocks along the sequence, work divided better within a block. Exponentials: 1 on Ampere and Ada, whose blocks do one after
 /// the other; 0.45 in kernels whose warps take turns (0.45 fitted on heads of 64 to 256 features, H100). Sources of the tiles:
 /// Dao-AILab/flash-attention (csrc/flash_attn, hopper/tile_size.h), flashinfer-ai/flashinfer, NVIDIA/TensorRT-LLM
-/// (cpp/kernels/fmha_v2); cuDNN's, aiter's and Blackwell's are assumed.
+/// (cpp/kernels/fmha_v2); cuDNN's, aiter's and Blackwell's are assumed. FlashAttention 3 requires an H100 or H800
+/// (Dao-AILab/flash-attention, README); its instructions, as those of TensorRT-LLM's kernels for Hopper, are of sm_90a alone (PTX
+/// ISA, wgmma).
 [[nodiscard]] std::span<const AttentionKernelInfo> attention_kernels();
 [[nodiscard]] const AttentionKernelInfo& info(AttentionKernel kernel);
 [[nodiscard]] std::optional<AttentionKernel> find_attention_kernel(std::string_view name);

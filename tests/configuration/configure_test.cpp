@@ -222,8 +222,8 @@ TEST_CASE("a kernel of attention that the device lacks is refused where the user
   };
   CHECK(refused("dgx-a100-80gb", "flash-2").empty());
   CHECK(refused("dgx-a100-80gb", "flash-3") ==
-        "--attention flash-3: a100-sxm4-80gb has no such kernel, which needs compute capability 9.0; it has unfused, flash-1, "
-        "flash-2\n");
+        "--attention flash-3: a100-sxm4-80gb has no such kernel, which needs compute capability 9.0 and no later one; it has "
+        "unfused, flash-1, flash-2\n");
   CHECK(refused("dgx-a100-80gb", "cudnn") ==
         "--attention cudnn: a100-sxm4-80gb has no such kernel, which needs compute capability 9.0; it has unfused, flash-1, "
         "flash-2\n");
@@ -232,6 +232,14 @@ TEST_CASE("a kernel of attention that the device lacks is refused where the user
   CHECK(refused("dgx1", "unfused").empty());
   CHECK(refused("dgx-h100", "flash-3").empty());
   CHECK(refused("dgx-h100", "cudnn").empty());
+  // FlashAttention 3 runs on Hopper alone.
+  CHECK(refused("dgx-b200", "flash-3") ==
+        "--attention flash-3: b200-sxm-180gb has no such kernel, which needs compute capability 9.0 and no later one; it has "
+        "unfused, flash-1, flash-2, cudnn\n");
+  CHECK(refused("rtx-5090", "flash-3") ==
+        "--attention flash-3: rtx-5090 has no such kernel, which needs compute capability 9.0 and no later one; it has unfused, "
+        "flash-1, flash-2, cudnn\n");
+  CHECK(refused("dgx-b200", "cudnn").empty());
 }
 
 TEST_CASE("a kernel of attention that the stack names and the device lacks gives way to one that it has") {
@@ -246,4 +254,13 @@ TEST_CASE("a kernel of attention that the stack names and the device lacks gives
   CHECK(runs("dgx-h100") == "cudnn");
   CHECK(runs("dgx-a100-80gb") == "flash-2");
   CHECK(runs("dgx1") == "general");
+  const auto runs_of_flash_3 = [](const char* hardware) {
+    PredictOptions o = options(hardware, "llama-3-8b");
+    o.stack = "fsdp2-2.6";
+    o.precision = "bf16";
+    o.set = {"stack.operators.attention_kernel=flash-3"};
+    return std::string(attention_word(configured(o)));
+  };
+  CHECK(runs_of_flash_3("dgx-h100") == "flash-3");
+  CHECK(runs_of_flash_3("dgx-b200") == "flash-2");
 }
