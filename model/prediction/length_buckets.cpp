@@ -12,11 +12,12 @@ namespace tbdsim {
 namespace {
 
 constexpr std::array kStageTimes{
-    &PhaseTimes::forward,          &PhaseTimes::backward,          &PhaseTimes::weight_update,       &PhaseTimes::metric,
-    &PhaseTimes::exchange_total,   &PhaseTimes::exchange_exposed,  &PhaseTimes::input_exposed,       &PhaseTimes::host_exposed,
-    &PhaseTimes::host_forward,     &PhaseTimes::host_backward,     &PhaseTimes::host_update,         &PhaseTimes::bubble,
-    &PhaseTimes::exchange_forward, &PhaseTimes::exchange_backward, &PhaseTimes::weight_update_total, &PhaseTimes::store_update,
-    &PhaseTimes::offload};
+    &PhaseTimes::forward,          &PhaseTimes::backward,          &PhaseTimes::weight_update,
+    &PhaseTimes::metric,           &PhaseTimes::exchange_total,    &PhaseTimes::exchange_exposed,
+    &PhaseTimes::input_exposed,    &PhaseTimes::host_exposed,      &PhaseTimes::host_forward,
+    &PhaseTimes::host_backward,    &PhaseTimes::host_update,       &PhaseTimes::bubble,
+    &PhaseTimes::exchange_forward, &PhaseTimes::exchange_backward, &PhaseTimes::weight_update_total,
+    &PhaseTimes::store_update,     &PhaseTimes::offload,           &PhaseTimes::exchange_in_backward};
 /// Shares of the step's time.
 constexpr std::array kOfStep{&Utilization::gpu_busy,   &Utilization::mfu,       &Utilization::cpu,
                              &Utilization::cpu_launch, &Utilization::cpu_input, &Utilization::cpu_environment,

@@ -32,7 +32,8 @@ struct PhaseTimes {
   Seconds exchange_forward, exchange_backward;
   /// Of all arrays, wherever they are updated; with a store it may overlap, and `weight_update` is what a GPU waits for.
   Seconds weight_update_total;
-  Seconds store_update;  ///< the part of `weight_update` for which the GPU waits while a store updates
+  Seconds store_update;          ///< the part of `weight_update` for which the GPU waits while a store updates
+  Seconds exchange_in_backward;  ///< the part of `backward` that the exchange beside it adds: slower kernels, copies into buckets
 };
 
 /// What bounds the step: `share` is the part of `resource` of the critical path.

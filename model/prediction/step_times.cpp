@@ -226,6 +226,8 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     if (task.rank != window.rank) continue;
     busy_of(result.phases, info(pass).phase) += duration;
     if (pass == Pass::update) busy_update += duration;
+    // Where calls hold the exchange nothing runs beside it: kernels are longer for what one GPU computes for all.
+    if (info(pass).phase == Phase::backward && !step.in_passes) result.phases.exchange_in_backward += task.stretched * duration;
   }
   const double mean = 1.0 / step.ranks;
   result.host_busy = mean * result.host_busy;

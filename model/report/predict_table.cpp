@@ -136,6 +136,9 @@ std::string buckets(const Prediction& p) {
   return "\nBuckets by length; the figures above are means over samples, memory is that of\nthe fullest\n" + table.text(2);
 }
 
+/// Of the step: what lengthens a stage by less is not told. Assumed: the noise of a measured step.
+constexpr double kWorthTelling = 0.02;
+
 std::string phases(const Prediction& p) {
   const PhaseTimes& s = p.phases;
   TextTable table({{""}, {"", Align::right}, {"", Align::right}, {""}});
@@ -143,7 +146,10 @@ std::string phases(const Prediction& p) {
     table.add({name, format(time), percent_text(time / p.step_time.value), note});
   };
   add("forward", s.forward, "");
-  add("backward", s.backward, "");
+  add("backward", s.backward,
+      s.exchange_in_backward > kWorthTelling * p.step_time.value
+          ? fmt::format("{} of it added by the exchange beside it", format(s.exchange_in_backward))
+          : "");
   if (update_beside_exchange(s)) {
     add("weight update, exposed", s.weight_update,
         fmt::format("{} in all, {} overlapped: where arrays are summed", format(s.weight_update_total),

@@ -157,7 +157,11 @@ class Lowering {
     host.first = style_.issue(builder_, node, host.first + (1.0 / cost.pieces) * sum.host);
     const auto index = static_cast<std::int32_t>(node);
     const bool begins = stack_.host.coupling == HostCoupling::serialized && shares_[node].begins;
-    const Seconds kernel = (1.0 / cost.pieces) * (style_.stretch(builder_, node, number) * cost.kernel.time + sum.kernels);
+    const double stretch = style_.stretch(builder_, node, number);
+    const Seconds kernel = (1.0 / cost.pieces) * (stretch * cost.kernel.time + sum.kernels);
+    StepTask work{Work::kernel, index, 0, number};
+    if (stretch > 1.0 && kernel > Seconds(0.0))
+      work.stretched = (1.0 / cost.pieces) * ((stretch - 1.0) * cost.kernel.time) / kernel;
     TaskId last;
     for (int piece = 0; piece < cost.pieces; ++piece) {
       wait_.clear();
@@ -173,7 +177,7 @@ class Lowering {
           const auto held = style_.before(builder_, node, number);
           wait_.insert(wait_.end(), held.begin(), held.end());
         }
-        rank.last_kernel = last = builder_.add_task({Work::kernel, index, 0, number}, rank.compute, kernel, wait_);
+        rank.last_kernel = last = builder_.add_task(work, rank.compute, kernel, wait_);
       }
       if (host.more > Seconds(0.0)) builder_.add_task({Work::host, index, 0, number}, rank.host, host.more, {});
     }

@@ -22,7 +22,8 @@ struct StepTask {
   std::int32_t rank = 0;   ///< among the ranks that are held apart
   std::int32_t item = -1;  ///< of an exchange: the parameter array, bucket or slice that it moves; -1: none in particular
   Leg leg = Leg::whole;
-  double updating = 0.0;  ///< of an exchange: the part of its time, its last, in which a store updates weights
+  double updating = 0.0;   ///< of an exchange: the part of its time, its last, in which a store updates weights
+  double stretched = 0.0;  ///< of a kernel: the part of its time that the exchange adds
 };
 
 /// A training step as tasks on the resources of the ranks that are held apart (one, where all are alike).

@@ -118,7 +118,8 @@ constexpr std::array kPhaseTimes{&PhaseTimes::forward,
                                  &PhaseTimes::host_backward,
                                  &PhaseTimes::host_update,
                                  &PhaseTimes::weight_update_total,
-                                 &PhaseTimes::offload};
+                                 &PhaseTimes::offload,
+                                 &PhaseTimes::exchange_in_backward};
 
 PhaseTimes times(double count, PhaseTimes phases) {
   for (const auto time : kPhaseTimes) phases.*time = count * (phases.*time);

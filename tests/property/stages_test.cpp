@@ -71,6 +71,27 @@ TEST_CASE("a store's update is told: what the GPUs wait for, and what it takes")
   }
 }
 
+TEST_CASE("over PCIe what the exchange adds to backward is what it takes longer than on one GPU") {
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  for (const char* stack : {"pytorch-2.1", "mxnet-1.2"}) {
+    INFO(stack);
+    const auto phases = [&](int gpus) {
+      PredictOptions options;
+      options.hardware = "rtx-3090";
+      options.model = "resnet50";
+      options.stack = stack;
+      options.gpus = gpus;
+      const auto prediction = predict(*session, options);
+      REQUIRE(prediction);
+      return prediction->phases;
+    };
+    const PhaseTimes one = phases(1), eight = phases(8);
+    CHECK(one.exchange_in_backward == Seconds(0.0));
+    CHECK(eight.exchange_in_backward > 0.2 * eight.backward);
+    CHECK_THAT((eight.backward - eight.exchange_in_backward).base(), WithinRel(one.backward.base(), 1e-4));
+  }
+}
+
 TEST_CASE("MXNet's training loop evaluates every batch, other frameworks' loops do not") {
   const PhaseTimes mxnet = predicted("v100-sxm2-16gb", "resnet50", "mxnet-1.2", "", "").phases;
   CHECK(mxnet.metric > Seconds(0.0));

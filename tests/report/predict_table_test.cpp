@@ -36,6 +36,14 @@ Constants     device v100-sxm2-16gb: datasheet; stack pytorch-2.1: assumed
 )");
 }
 
+TEST_CASE("What the exchange adds to backward is told where it is more than 2 % of the step") {
+  Prediction p = example_prediction();
+  p.phases.exchange_in_backward = Seconds(0.0021);
+  CHECK(contains(predict_table(p, {}), "  backward           60 ms   60 %  2.1 ms of it added by the exchange beside it\n"));
+  p.phases.exchange_in_backward = Seconds(0.002);
+  CHECK(contains(predict_table(p, {}), "  backward           60 ms   60 %\n"));
+}
+
 TEST_CASE("One GPU whose variables lie on the host says what it waits for") {
   Prediction p = example_prediction();
   p.job.gpus = 1;

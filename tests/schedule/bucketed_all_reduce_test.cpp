@@ -91,6 +91,10 @@ TEST_CASE("an exchange slows the kernels beside it, by no more than its cost") {
   const StepTimes slowed = step_times(lowered(policy, 1e9), engine::simulate(lowered(policy, 1e9).graph));
   CHECK(slowed.phases.backward > beside.phases.backward);
   CHECK(slowed.phases.backward <= 2.0 * beside.phases.backward);
+  // What it adds is told.
+  CHECK(beside.phases.exchange_in_backward == Seconds(0.0));
+  CHECK_THAT(slowed.phases.exchange_in_backward.base(),
+             WithinRel((slowed.phases.backward - beside.phases.backward).base(), 1e-6));
 }
 
 TEST_CASE("beside a call that never ends kernels do 1 - cost seconds of their work in a second") {
