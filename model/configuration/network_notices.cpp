@@ -84,4 +84,12 @@ void tell_unused_rdma(const Edits& edits, Configuration& configuration) {
                                                 kAssignments, found->text, name(configuration.exchange)));
 }
 
+void tell_unstated_host_memory(Configuration& configuration) {
+  if (!configuration.offload.any() || configuration.hardware().host.memory_bandwidth) return;
+  for (const std::string& set : configuration.set)
+    if (set.starts_with("hw.host.dram_bandwidth?="))
+      configuration.notices.push_back(
+          fmt::format("{} {}: without effect, since no file states the rate of the host's memory", kAssignments, set));
+}
+
 }  // namespace tbdsim

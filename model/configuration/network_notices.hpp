@@ -32,4 +32,7 @@ void tell_overlap(const Edits& edits, Configuration& configuration);
 /// Adds a notice of changed RDMA that the parameter servers of the job do not use.
 void tell_unused_rdma(const Edits& edits, Configuration& configuration);
 
+/// Adds a notice of a factor (KEY?=2x) on the rate of the host's memory that no file states, where an offload goes by it.
+void tell_unstated_host_memory(Configuration& configuration);
+
 }  // namespace tbdsim

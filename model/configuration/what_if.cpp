@@ -66,6 +66,11 @@ const std::vector<WhatIf>& what_ifs() {
        {Resource::host, Resource::input}},
       {"cores-2x", "twice as many processor cores", {"hw.host.cores=2x"}, {Resource::input}},
       {"cores-half", "half as many processor cores", {"hw.host.cores=0.5x"}, {Resource::input}},
+      {"host-memory-bandwidth-2x",
+       "host memory twice as fast",
+       {"hw.host.dram_bandwidth?=2x"},
+       // Copies of an offload go through it, too.
+       {Resource::host_memory_bandwidth, Resource::host_link}},
       {"samples-on-nvme", "samples read from NVMe flash", {"parallel.storage=nvme-pcie-3.0-x4"}, {Resource::input}},
       {"samples-in-memory", "encoded samples kept in host memory", {"parallel.storage=page-cache"}},
       {"input-hosts", "samples prepared on another machine, sent over the network", {"parallel.input_hosts=1"}},

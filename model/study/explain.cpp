@@ -45,6 +45,7 @@ std::vector<HealthCheck> health(const Prediction& p) {
                                   below("waiting for the exchange", p.phases.exchange_exposed / step, kWaitsTooLong),
                                   below("waiting for the host", p.phases.host_exposed / step, kWaitsTooLong)};
   if (p.phases.bubble > Seconds(0.0)) checks.push_back(below("waiting for other stages", p.phases.bubble / step, kWaitsTooLong));
+  if (p.phases.offload > Seconds(0.0)) checks.push_back(below("waiting for the offload", p.phases.offload / step, kWaitsTooLong));
   return checks;
 }
 

@@ -97,3 +97,14 @@ TEST_CASE("waiting for the host, and in a pipeline for other stages") {
   options.accumulate = 2;
   CHECK_FALSE(check_of(health_of(options), "waiting for other stages").passed);
 }
+
+TEST_CASE("waiting for states on the host is told where some lie there") {
+  PredictOptions options = job("dgx-a100-80gb", "gpt2-xl");
+  options.stack = "deepspeed-0.14";
+  options.precision = "bf16";
+  options.gpus = 1;
+  CHECK(check_of(health_of(options), "waiting for the offload").name.empty());
+  options.offload = "states";
+  options.set = {"hw.link.pcie.bandwidth=0.02x"};
+  CHECK_FALSE(check_of(health_of(options), "waiting for the offload").passed);
+}

@@ -281,6 +281,30 @@ TEST_CASE("an explanation offers no faster processors to a job that waits for co
   }
 }
 
+TEST_CASE("an explanation offers faster host memory to a job whose update waits for it") {
+  PredictOptions options;
+  options.hardware = "dgx-a100-80gb";
+  options.model = "gpt2-xl";
+  options.stack = "megatron-core-0.14";
+  options.precision = "bf16";
+  options.set = {"hw.host.dram_bandwidth=0.1x"};
+  const auto session = open_session(kCatalogue);
+  const auto of = [&] {
+    const auto explanation = explain(*session, options);
+    REQUIRE(explanation);
+    const auto& all = explanation->what_ifs;
+    return *std::find_if(all.begin(), all.end(), [](const WhatIfOutcome& o) { return o.name == "host-memory-bandwidth-2x"; });
+  };
+  CHECK(of().cannot_help);  // nothing lies there
+  options.offload = "states";
+  CHECK(of().gain > 0.2);
+  // A host of which no file states the rate.
+  options.hardware = "aws-p3.16xlarge";
+  options.precision = "fp16";
+  options.set.clear();
+  CHECK(of().problem == "changes nothing here, since no file states the rate of the host's memory");
+}
+
 TEST_CASE("a network named for one node is told to be without effect") {
   const auto session = open_session(kCatalogue);
   const auto told = [&](int nodes, std::vector<std::string> set) {
