@@ -5,6 +5,7 @@
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
 #include "model/configuration/choose_devices.hpp"
+#include "model/configuration/network_notices.hpp"
 #include "model/configuration/set_values.hpp"
 #include "model/input/value_list.hpp"
 #include "model/report/topology_report.hpp"
@@ -137,6 +138,8 @@ Result<Answer> answer(const TopologyArguments& arguments, Session& session) {
   }
   const auto edited = edited_hardware(session.catalogue(), options, notices);
   if (!edited) return tl::make_unexpected(edited.error());
+  if (!arguments.asked.collective.empty())
+    for (std::string& notice : unused_latency_notices(*edited->edits)) notices.push_back(std::move(notice));
   const auto findings = find_out(arguments, *open_session(*edited));
   if (!findings) return tl::make_unexpected(findings.error());
   return told(arguments, *findings, notices);

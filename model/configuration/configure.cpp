@@ -93,6 +93,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     tell_unused_network(*edited.session->catalogue().edits, configuration);
     tell_overlap(*edited.session->catalogue().edits, configuration);
     tell_unused_rdma(*edited.session->catalogue().edits, configuration);
+    tell_unused_latency(*edited.session->catalogue().edits, configuration);
     tell_unstated_host_memory(configuration);
     configuration.notices.insert(configuration.notices.begin(), notices->begin(), notices->end());
     return configuration;

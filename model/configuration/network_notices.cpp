@@ -84,6 +84,22 @@ void tell_unused_rdma(const Edits& edits, Configuration& configuration) {
                                                 kAssignments, found->text, name(configuration.exchange)));
 }
 
+std::vector<std::string> unused_latency_notices(const Edits& edits) {
+  std::vector<std::string> notices;
+  for (const Edit& edit : edits.changes)
+    if (edit.key.starts_with("hw.link.") && edit.key.ends_with(".latency"))
+      notices.push_back(
+          fmt::format("{} {}: without effect, since it is the start of a copy; collectives go by the steps of hardware/nccl.toml",
+                      kAssignments, edit.text));
+  return notices;
+}
+
+void tell_unused_latency(const Edits& edits, Configuration& configuration) {
+  const bool collectives = info(configuration.exchange).collective() || configuration.exchange == Exchange::nccl;
+  if (configuration.gpus == 1 || !collectives) return;
+  for (std::string& notice : unused_latency_notices(edits)) configuration.notices.push_back(std::move(notice));
+}
+
 void tell_unstated_host_memory(Configuration& configuration) {
   if (!configuration.offload.any() || configuration.hardware().host.memory_bandwidth) return;
   for (const std::string& set : configuration.set)

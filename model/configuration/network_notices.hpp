@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "model/configuration/configuration.hpp"
 #include "model/input/edits.hpp"
@@ -31,6 +32,11 @@ void tell_overlap(const Edits& edits, Configuration& configuration);
 
 /// Adds a notice of changed RDMA that the parameter servers of the job do not use.
 void tell_unused_rdma(const Edits& edits, Configuration& configuration);
+
+/// That changed latencies of links, which are of copies, leave collectives as they are: one notice for each assignment.
+[[nodiscard]] std::vector<std::string> unused_latency_notices(const Edits& edits);
+/// Adds them where collectives are all that the GPUs of the job exchange.
+void tell_unused_latency(const Edits& edits, Configuration& configuration);
 
 /// Adds a notice of a factor (KEY?=2x) on the rate of the host's memory that no file states, where an offload goes by it.
 void tell_unstated_host_memory(Configuration& configuration);

@@ -173,6 +173,20 @@ TEST_CASE("a factor multiplies what assignments before it have set") {
   CHECK(configured({"parallel.batch=2x", "parallel.batch=0.5x"}).batch == configured({}).batch);
 }
 
+TEST_CASE("a changed latency of links is told to be without effect where collectives are all that travels") {
+  const auto told = [](const std::string& exchange, int gpus) {
+    PredictOptions options = two_of_dgx1({"hw.link.nvlink.latency=10x"});
+    options.gpus = gpus;
+    options.exchange = exchange;
+    const Configuration c = configure(*open_session(kCatalogue), options).value();
+    return std::count(c.notices.begin(), c.notices.end(),
+                      "--set hw.link.nvlink.latency=10x: without effect, since it is the start of a copy; collectives go by the "
+                      "steps of hardware/nccl.toml");
+  };
+  CHECK(told("", 2) == 1);
+  CHECK(told("", 1) == 0);
+}
+
 TEST_CASE("a changed network that joins no nodes is told to be without effect, once an assignment") {
   const std::string notice = one_node_notice("--set network.bandwidth=2x");  // `achieved` follows it
   const auto told = [&](const Configuration& c) { return std::count(c.notices.begin(), c.notices.end(), notice); };
