@@ -31,7 +31,10 @@ bool consumer(const Clocked& board) { return board.board_class == BoardClass::co
 }  // namespace
 
 Clocked clocked(const Device& device) {
-  return {device.architecture, &device.chip, device.board_class, device.multiprocessors, device.fp32_lanes, clock_limits(device)};
+  Clocked board{device.architecture,    &device.chip,      device.board_class,
+                device.multiprocessors, device.fp32_lanes, clock_limits(device)};
+  board.lanes = std::min(board.lanes, static_cast<int>(std::lround(std::max(kFedLanes, counted_lanes(board)))));
+  return board;
 }
 
 Clocked clocked(const BoardParameters& board) {
@@ -43,9 +46,20 @@ Hertz listed_clock(const Clocked& board) {
   return board.limits.boost_clock ? std::min(*board.limits.boost_clock, by_peak) : by_peak;
 }
 
-double fed_lanes(int lanes) { return std::min<double>(kFedLanes, lanes); }
+double counted_lanes(const Clocked& board) {
+  constexpr double kRounded = 5e-3;  // peak rates and clocks of datasheets agree within 2e-3 (hardware/gpus)
+  if (!board.limits.boost_clock) return board.lanes;
+  const double counted = board.limits.peak_fp32.base() / (2.0 * board.multiprocessors * board.limits.boost_clock->base());
+  return counted < (1.0 - kRounded) * board.lanes ? counted : board.lanes;
+}
 
-double issue_limit(const Architecture& chip, int lanes) { return std::min(1.0, kFedLanes / lanes * chip.product_issue); }
+Hertz issue_clock(const Clocked& board) {
+  return counted_lanes(board) < board.lanes ? *board.limits.boost_clock : listed_clock(board);
+}
+
+double fed_lanes(double lanes) { return std::min(kFedLanes, lanes); }
+
+double issue_limit(const Architecture& chip, double lanes) { return std::min(1.0, kFedLanes / lanes * chip.product_issue); }
 
 double kept_clock(const Clocked& board) {
   if (const auto stated = stated_share(board)) return *stated;

@@ -15,6 +15,7 @@ struct Clocked {
   int multiprocessors = 1, lanes = 64;
   ClockLimits limits;
 };
+/// Lanes beyond those that schedulers feed count as far as the peak rate counts them.
 [[nodiscard]] Clocked clocked(const Device& device);
 [[nodiscard]] Clocked clocked(const BoardParameters& board);
 
@@ -22,12 +23,20 @@ struct Clocked {
 /// cannot reach says nothing of the clock.
 [[nodiscard]] Hertz listed_clock(const Clocked& board);
 
+/// Lanes of a multiprocessor that the peak rate counts at the stated boost clock: at most all, and all where no boost clock is
+/// stated. A description may state more lanes than its peak rate can use; the others do no work.
+[[nodiscard]] double counted_lanes(const Clocked& board);
+
+/// Clock at which a board issues instructions and fetches operands: the stated boost clock where the peak rate counts fewer lanes
+/// than there are, else the listed clock.
+[[nodiscard]] Hertz issue_clock(const Clocked& board);
+
 /// Lanes of a multiprocessor that its schedulers can keep in work: four schedulers issue to 32 lanes each.
-[[nodiscard]] double fed_lanes(int lanes);
+[[nodiscard]] double fed_lanes(double lanes);
 
 /// Share of their peak that the schedulers of a multiprocessor let `lanes` fp32 lanes reach in products. 64 lanes leave a
 /// scheduler every second cycle for all else than multiply-adds, 128 none (`product_issue` of the family).
-[[nodiscard]] double issue_limit(const Architecture& chip, int lanes);
+[[nodiscard]] double issue_limit(const Architecture& chip, double lanes);
 
 /// How far boards of the device's class run above their listed clock against those of the lender's.
 [[nodiscard]] double class_clock(const Clocked& device, const Clocked& lender);

@@ -10,7 +10,7 @@ const TensorFacts* facts(const Clocked& board) { return board.chip->tensor ? &*b
 
 /// FLOP of a multiprocessor's tensor cores a cycle.
 double flop_per_cycle(const TensorCores& cores) {
-  return cores.rate.base() / (cores.board.multiprocessors * listed_clock(cores.board).base());
+  return cores.rate.base() / (cores.board.multiprocessors * issue_clock(cores.board).base());
 }
 
 /// Share of the peak with `flop` a cycle and multiprocessor where `share` was reached with `lent` of them.

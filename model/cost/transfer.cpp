@@ -47,9 +47,11 @@ struct Mean {
 // lanes against 128: GP100 and GP102, GA100 and GA102) tell less of arithmetic. Weights: assumed.
 constexpr double kSameChip = 3.0, kOtherLanes = 0.3;
 
-/// Weight by lanes that schedulers feed: `kOtherLanes` where one has twice as many as the other.
-double lanes_alike(const Device& device, const BoardParameters& board) {
-  return std::pow(kOtherLanes, std::abs(std::log2(fed_lanes(device.fp32_lanes) / fed_lanes(board.fp32_lanes))));
+/// Weight by lanes that schedulers feed: `kOtherLanes` where one has twice as many as the other. Of fp32 products only those lanes
+/// tell that the peak rate counts.
+double lanes_alike(const Device& device, bool tensor, const BoardParameters& board) {
+  const double lanes = tensor ? device.fp32_lanes : counted_lanes(clocked(device));
+  return std::pow(kOtherLanes, std::abs(std::log2(fed_lanes(lanes) / fed_lanes(board.fp32_lanes))));
 }
 
 // Shares fitted to single calls carry the host's part of a call, which the fit tells from the kernel's only roughly. Weight:
@@ -61,8 +63,9 @@ constexpr double kSingleCalls = 0.3;
 constexpr double kPerClockRatio = 6.0;
 
 bool same_chip(const Device& device, const BoardParameters& board) {
+  const auto as_many = [&](double lanes) { return fed_lanes(board.fp32_lanes) == fed_lanes(lanes); };
   return board.architecture == device.architecture && board.multiprocessors == device.multiprocessors &&
-         fed_lanes(board.fp32_lanes) == fed_lanes(device.fp32_lanes);
+         (as_many(device.fp32_lanes) || as_many(std::round(counted_lanes(clocked(device)))));
 }
 
 // What each generation between a board and its nearest relative adds to how far a transferred value lies from the one that
@@ -83,8 +86,14 @@ ProductShares shares_of(const FamilyParameters& p) {
   return {p.compute_efficiency, p.sustained_efficiency.value_or(p.compute_efficiency)};
 }
 
-/// Samples of this very device as it is configured: at the clock that it keeps and, on tensor cores, as its operands arrive.
-/// `then` is the board on which they were taken. Kernels that the memory bounds know nothing of it.
+/// What schedulers issue of the peak rate over what they issued when samples were taken: less than 1 if lanes were added since.
+double issued_since(const Clocked& now, const Clocked& then) {
+  const double lanes = counted_lanes(now);
+  return issue_limit(*now.chip, lanes) / issue_limit(*now.chip, std::min(lanes, counted_lanes(then)));
+}
+
+/// Samples of this very device as it is configured: at the clock that it keeps, with the lanes that schedulers feed, on tensor cores
+/// as operands arrive. `then` is the board on which they were taken. Kernels that the memory bounds know nothing of it.
 FamilyParameters at_own_clock(const Device& device, std::string_view precision, FamilyParameters own, const Clocked& then) {
   const Clocked now = clocked(device);
   const double share = own.compute_efficiency;
@@ -98,15 +107,18 @@ FamilyParameters at_own_clock(const Device& device, std::string_view precision, 
     own.compute_sigma = std::hypot(own.compute_sigma, kClockSigma * std::log(ratio));
     return own;
   }
+  const double issued = own.precision == "fp32" ? issued_since(now, then) : 1.0;
   const double there = own.precision == "fp32"
-                           ? share * kept_clock(now) / kept_clock(then)
+                           ? share * kept_clock(now) / kept_clock(then) * issued
                            : tensor_share(tensor_cores(device, precision), now, tensor_cores(then), then, share);
   constexpr double kSame = 1e-3;  // listed rates are rounded
   const double ratio = there / share;
   if (std::abs(ratio - 1.0) < kSame) return own;
   own.compute_efficiency = there;
   own.compute_sigma = std::hypot(own.compute_sigma, kClockSigma * std::log(ratio));
-  own.source += fmt::format("; at {:.2f} of the clock of its samples", ratio);
+  if (std::abs(ratio / issued - 1.0) >= kSame)
+    own.source += fmt::format("; at {:.2f} of the clock of its samples", ratio / issued);
+  if (issued < 1.0) own.source += fmt::format("; schedulers feed {:.2f} of its lanes", issued);
   return own;
 }
 
@@ -124,7 +136,7 @@ Clocked when_sampled(const Device& device) {
 /// Share of the fp32 peak that the device reaches, as one board tells: no more than its schedulers issue at the clock that it
 /// keeps.
 double lane_share(const Device& device, const BoardParameters& board) {
-  const double limit = issue_limit(device.chip, device.fp32_lanes);
+  const double limit = issue_limit(device.chip, counted_lanes(clocked(device)));
   const double share = board.parameters.compute_efficiency * limit / issue_limit(board.chip, board.fp32_lanes) *
                        kept_against(clocked(device), clocked(board));
   return limit < 1.0 ? std::min(share, limit * wanted_clock(clocked(device))) : share;
@@ -145,8 +157,8 @@ double loads_in_flight(BytesPerSecond bandwidth, int multiprocessors, Hertz cloc
 double memory_share(const Device& device, std::string_view family, const BoardParameters& board) {
   const double share = board.parameters.bandwidth_efficiency;
   if (family != name(KernelFamily::softmax) || !board.memory_bandwidth) return share;
-  return share * loads_in_flight(device.memory_bandwidth, device.multiprocessors, listed_clock(clocked(device))) /
-         loads_in_flight(*board.memory_bandwidth, board.multiprocessors, listed_clock(clocked(board)));
+  return share * loads_in_flight(device.memory_bandwidth, device.multiprocessors, issue_clock(clocked(device))) /
+         loads_in_flight(*board.memory_bandwidth, board.multiprocessors, issue_clock(clocked(board)));
 }
 
 /// The device's own, by the same precision first; every precision of tensor cores tells of the others.
@@ -220,11 +232,11 @@ FamilyParameters from_relatives(const Device& device, const Question& question,
     // Of the other families boards with HBM and those without lend bandwidth to their own kind alone, where there is one.
     // Weights: assumed.
     const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : own_class ? 0.0 : 0.15);
-    compute.add(weight * lanes_alike(device, *board) * (board->parameters.call ? kSingleCalls : 1.0), share);
+    compute.add(weight * lanes_alike(device, tensor, *board) * (board->parameters.call ? kSingleCalls : 1.0), share);
     bandwidth.add(memory_weight, memory_share(device, family, *board));
     // How a kernel starts depends on library and driver, hardly on the chip: every neighbouring board counts alike. Graphs start
     // the next kernel in a number of cycles.
-    const double slower = kernels ? listed_clock(lender) / listed_clock(clocked(device)) : 1.0;
+    const double slower = kernels ? issue_clock(lender) / issue_clock(clocked(device)) : 1.0;
     launch.add(weight, std::max(board->parameters.launch.base() * slower, 1e-6));
     if (kernels) sustained.add(weight, products.sustained);
     if (board->parameters.quantize_bandwidth) quantize.add(memory_weight, *board->parameters.quantize_bandwidth);

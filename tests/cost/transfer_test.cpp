@@ -227,6 +227,36 @@ TEST_CASE("a board's own samples act at the clock that it is left with, wherever
   CHECK_THAT(compute(own, {}), WithinRel(0.5 * std::pow(0.5, 0.55), 1e-9));
 }
 
+TEST_CASE("lanes that the peak rate does not count do no work") {
+  constexpr double kPeak = 10e12;
+  for (const auto& [architecture, lanes] : {std::pair{"Pascal", 128}, std::pair{"Volta", 64}}) {
+    Device d = device(architecture);
+    d.fp32_lanes = lanes;
+    d.boost_clock = Hertz(kPeak / (2.0 * d.multiprocessors * lanes));
+    for (const int wider : {lanes, 2 * lanes, 4 * lanes, 16 * lanes}) {
+      d.fp32_lanes = wider;
+      INFO(architecture << " " << wider << " lanes");
+      CHECK_THAT(compute(d, {board("a", architecture, 0.6)}), WithinRel(0.6, 1e-9));
+      CHECK_THAT(compute(d, {board("under-test", architecture, 0.6)}), WithinRel(0.6, 1e-9));
+    }
+  }
+}
+
+TEST_CASE("lanes added to a board with samples are fed no more than a borrower's") {
+  for (const auto& [lanes, fed] : {std::pair{128, 1.0}, std::pair{192, 128.0 / 192}, std::pair{256, 0.5}}) {
+    Device d = device();
+    d.power_limit = Watts(1000.0);
+    d.boost_clock = Hertz(1953.125e6);
+    d.fp32_lanes = lanes;
+    d.peak.fp32 = FlopPerSecond(10e12 * lanes / 128.0);
+    INFO(lanes << " lanes");
+    CHECK_THAT(compute(d, {board("a", "Pascal", 0.6)}), WithinRel(0.6 * fed, 1e-9));
+    const ResolvedParameters own = resolve(d, {board("under-test", "Pascal", 0.6)});
+    CHECK_THAT(own.parameters.compute_efficiency, WithinRel(0.6 * fed, 1e-9));
+    if (lanes == 256) CHECK(own.parameters.source == "fitted: a test; schedulers feed 0.50 of its lanes");
+  }
+}
+
 TEST_CASE("every NVIDIA architecture feels its power limit") {
   for (const Architecture& row : all_architectures().families()) {
     if (!row.generation) continue;

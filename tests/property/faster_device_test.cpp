@@ -45,6 +45,15 @@ constexpr Change kChanges[]{
        d.peak.fp32 *= static_cast<double>(lanes) / d.fp32_lanes;
        d.fp32_lanes = lanes;
      }},
+    // Lanes that the peak rate does not count do no work. The datasheets of B200 and GB200 list more than their lanes reach at
+    // the boost clock, so the peak counts some of the added lanes. Schedulers do not feed these.
+    {"lanes", kOtherChip,
+     [](Device& d, double by) {
+       constexpr double kListed = 1.01;
+       const double reach = 2.0 * d.multiprocessors * d.fp32_lanes * d.boost_clock.value().base();
+       if (d.vendor == Vendor::nvidia && d.peak.fp32.base() > kListed * reach) return;
+       d.fp32_lanes = static_cast<int>(std::lround(d.fp32_lanes * by));
+     }},
     // Cache and power limit grow with the multiprocessors, as in any family of chips. A GPU is really slower without: more rows
     // of a softmax in work at a time no longer fit the cache and are read again, and under the same limit every multiprocessor
     // keeps less of its clock, which kernels of few blocks feel.
@@ -118,6 +127,26 @@ void never_slower(const Device& device, const Stack& stack) {
 }
 
 }  // namespace
+
+TEST_CASE("lanes beyond those that schedulers feed have no effect, with their peak: every GPU, by its name and as a copy") {
+  constexpr double kMostFed = 128.0;
+  for (const std::string& id : catalogue_ids({TBDSIM_SOURCE_DIR}, "gpus")) {
+    Device device = load_device({TBDSIM_SOURCE_DIR}, id).value();
+    if (device.fp32_lanes != kMostFed) continue;
+    const Stack stack = property::stack("pytorch-2.1");
+    for (const std::string& name : {id, "copy-of-" + id}) {
+      device.id = name;
+      const Seconds before = kernels_of(device, Precision::fp32, stack, works().front());
+      for (const double by : {1.5, 2.0, 4.0, 16.0}) {
+        Device wider = device;
+        wider.fp32_lanes = static_cast<int>(std::lround(by * kMostFed));
+        wider.peak.fp32 *= by;
+        INFO(name << ": " << by << " times the lanes and peak");
+        CHECK_THAT(kernels_of(wider, Precision::fp32, stack, works().front()) / before, WithinRel(1.0, 5e-3));
+      }
+    }
+  }
+}
 
 TEST_CASE("no rate of a description, raised, slows a step: every GPU, by its name and as a copy") {
   for (const std::string& id : catalogue_ids({TBDSIM_SOURCE_DIR}, "gpus")) {
