@@ -47,8 +47,8 @@ struct Mean {
 // lanes against 128: GP100 and GP102, GA100 and GA102) tell less of arithmetic. Weights: assumed.
 constexpr double kSameChip = 3.0, kOtherLanes = 0.3;
 
-/// Weight by lanes that schedulers feed: `kOtherLanes` where one has twice as many as the other. Of fp32 products only those lanes
-/// tell that the peak rate counts.
+/// Weight by lanes that schedulers feed: `kOtherLanes` where one has twice as many as the other. Of fp32 products only those
+/// lanes tell that the peak rate counts.
 double lanes_alike(const Device& device, bool tensor, const BoardParameters& board) {
   const double lanes = tensor ? device.fp32_lanes : counted_lanes(clocked(device));
   return std::pow(kOtherLanes, std::abs(std::log2(fed_lanes(lanes) / fed_lanes(board.fp32_lanes))));
@@ -92,8 +92,8 @@ double issued_since(const Clocked& now, const Clocked& then) {
   return issue_limit(*now.chip, lanes) / issue_limit(*now.chip, std::min(lanes, counted_lanes(then)));
 }
 
-/// Samples of this very device as it is configured: at the clock that it keeps, with the lanes that schedulers feed, on tensor cores
-/// as operands arrive. `then` is the board on which they were taken. Kernels that the memory bounds know nothing of it.
+/// Samples of this very device as it is configured: at the clock that it keeps, with the lanes that schedulers feed, on tensor
+/// cores as operands arrive. `then` is the board on which they were taken. Kernels that the memory bounds know nothing of it.
 FamilyParameters at_own_clock(const Device& device, std::string_view precision, FamilyParameters own, const Clocked& then) {
   const Clocked now = clocked(device);
   const double share = own.compute_efficiency;
