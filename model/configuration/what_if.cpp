@@ -12,7 +12,7 @@ namespace tbdsim {
 // Long because this is the table of changes.
 const std::vector<WhatIf>& what_ifs() {
   static const std::vector<WhatIf> kWhatIfs{
-      {"amp", "mixed precision", {"parallel.precision=amp"}, {}, 0.1, true},
+      {"amp", "mixed precision", {"parallel.precision=amp"}, {}, true},
       {"batch-2x", "twice the batch per GPU", {"parallel.batch=2x"}},
       {"batch-half", "half the batch per GPU", {"parallel.batch=0.5x"}},
       {"micro-batches-2x", "twice as many micro-batches per update", {"parallel.accumulate=2x"}},
@@ -21,8 +21,7 @@ const std::vector<WhatIf>& what_ifs() {
        {"parallel.gpus=2x"},
        // More GPUs divide what lies on hosts, and more nodes have more of their memory.
        {Resource::gpu_compute, Resource::gpu_memory_bandwidth, Resource::host, Resource::host_link,
-        Resource::host_memory_bandwidth},
-       0.5},
+        Resource::host_memory_bandwidth}},
       {"compute-2x",
        "GPUs of twice the peak rate",
        {"hw.device.peak_fp32=2x", "hw.device.peak_fp32_tensor?=2x", "hw.device.peak_tf32_tensor?=2x",

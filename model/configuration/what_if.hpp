@@ -15,8 +15,7 @@ struct WhatIf {
   std::vector<std::string> set;
   /// What other hardware relieves; empty: a setting or software, which is tried on any job.
   std::vector<Resource> relieves{};
-  double least_share = 0.1;  ///< of the critical path in what it relieves, below which it cannot help
-  bool narrows = false;      ///< of jobs in 32 bits
+  bool narrows = false;  ///< of jobs in 32 bits
   [[nodiscard]] bool hardware() const { return !relieves.empty(); }
 };
 

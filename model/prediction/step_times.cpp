@@ -135,11 +135,13 @@ void charge_end(const LoweredStep& step, const StoreUpdates& updates, SimTime fr
   }
 }
 
-/// `over_network`: what an exchange does crosses it.
+/// What an exchange takes; `over_network`: it crosses one.
+Resource exchange_resource(bool over_network) { return over_network ? Resource::network : Resource::intra_node_link; }
+
 Resource resource_of(const LoweredStep& step, const StepTask& task, bool over_network) {
   if (task.work == Work::host || task.leg == Leg::serve) return Resource::host;
   if (task.leg == Leg::merge || task.work == Work::metric) return Resource::gpu_memory_bandwidth;
-  if (task.work == Work::exchange) return over_network ? Resource::network : Resource::intra_node_link;
+  if (task.work == Work::exchange) return exchange_resource(over_network);
   const Bound bound = step.costs[static_cast<std::size_t>(task.node)].kernel.bound;
   return bound == Bound::memory ? Resource::gpu_memory_bandwidth : Resource::gpu_compute;
 }
@@ -156,7 +158,10 @@ void tell_limits(const LoweredStep& step, const engine::Timeline& timeline, Wind
     const StepTask& task = step.tasks[index(id)];
     const double span = (end - begin).seconds().base();
     const auto resource = static_cast<std::size_t>(resource_of(step, task, network));
-    time[resource] += span;
+    // What an exchange adds to the kernels beside it is the exchange's, as in `exchange_in_backward`.
+    const double waiting = step.in_passes ? 0.0 : task.stretched * span;
+    time[resource] += span - waiting;
+    time[static_cast<std::size_t>(exchange_resource(network))] += waiting;
     if (task.work == Work::kernel)
       launch[resource] += std::min(span, step.costs[static_cast<std::size_t>(task.node)].kernel.launch.base());
     total += span;

@@ -17,6 +17,8 @@ namespace {
 constexpr double kBusyEnough = 0.90, kMemoryFull = 0.95, kCpuFull = 0.90, kRateFull = 0.90, kWaitsTooLong = 0.10;
 /// Less than this is rounding, not a change.
 constexpr double kNoChange = 1e-9;
+/// Gain of throughput from which an option is worth to be set, and other hardware worth to be named (assumed).
+constexpr double kWorthAChange = 0.005;
 
 HealthCheck at_least(const std::string& name, double value, double bound) {
   return {name, value >= bound, fmt::format("{:.0f} %, at least {:.0f} % is healthy", 100.0 * value, 100.0 * bound)};
@@ -64,17 +66,14 @@ struct Trial {
   PredictOptions changed;
 };
 
-/// Why a change of the hardware cannot help: nothing that it relieves holds the job up. Empty: it may.
-std::string cannot_help(const WhatIf& what_if, const Prediction& base) {
-  if (!what_if.hardware()) return "";
+/// What a change of the hardware relieves, and how much of the base's critical path that is.
+std::string relieved(const WhatIf& what_if, const Prediction& base) {
   double share = 0.0;
   std::vector<std::string_view> names;
   for (const Resource resource : what_if.relieves) {
     names.push_back(name(resource));
     for (const Limit& limit : base.limits) share += limit.resource == resource ? limit.share : 0.0;
-    if (!info(resource).takes_time && !base.memory.fits) share = 1.0;
   }
-  if (share >= what_if.least_share) return "";
   return fmt::format("relieves {}, {:.0f} % of the critical path", fmt::join(names, ", "), 100.0 * share);
 }
 
@@ -116,8 +115,8 @@ std::vector<Trial> newer_software(Session& session, const PredictOptions& option
       changed.input = configuration->input;
       option += " --input " + changed.input;
     }
-    trials.push_back({{option, channels_last ? "a stack with channels last" : "a newer release of the framework", {}},
-                      std::move(changed)});
+    trials.push_back(
+        {{option, channels_last ? "a stack with channels last" : "a newer release of the framework", {}}, std::move(changed)});
   }
   const auto library = session.nccl("", device.architecture);
   if (!stack.nccl.empty() && *library) {
@@ -130,10 +129,7 @@ std::vector<Trial> newer_software(Session& session, const PredictOptions& option
 }
 
 WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction& base) {
-  WhatIfOutcome outcome{
-      trial.what_if.name, trial.what_if.text, trial.what_if.hardware(), 0.0, true, {}, {}, cannot_help(trial.what_if, base)};
-  outcome.cannot_help = !outcome.problem.empty();
-  if (outcome.cannot_help) return outcome;
+  WhatIfOutcome outcome{trial.what_if.name, trial.what_if.text, trial.what_if.hardware(), 0.0, true, {}, {}, {}};
   if (trial.what_if.narrows && base.job.precision != name(Precision::fp32) && base.job.precision != name(Precision::tf32)) {
     outcome.problem = outcome.reason = fmt::format("the job computes in {} already", base.job.precision);
     return outcome;
@@ -152,6 +148,8 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
   outcome.step_time = prediction->step_time;
   outcome.limit = prediction->limit;
   outcome.reason = why_without_effect(prediction->notices);
+  outcome.cannot_help = outcome.hardware && std::abs(outcome.gain) < kWorthAChange && outcome.fits == base.memory.fits;
+  if (outcome.cannot_help) outcome.problem = relieved(trial.what_if, base);
   return outcome;
 }
 
@@ -170,19 +168,18 @@ std::optional<PredictOptions> changed_too(PredictOptions now, const PredictOptio
 
 std::optional<CombinedSettings> combine(Session& session, const PredictOptions& options, const Prediction& base,
                                         const std::vector<Trial>& trials, const std::vector<WhatIfOutcome>& by_gain) {
-  constexpr double kWorthAnOption = 0.005;  // of the throughput
   CombinedSettings combined;
   combined.fits = base.memory.fits;
   PredictOptions now = options;
   for (const WhatIfOutcome& outcome : by_gain) {
-    if (!outcome.problem.empty() || outcome.hardware || outcome.gain < kWorthAnOption) continue;
+    if (!outcome.problem.empty() || outcome.hardware || outcome.gain < kWorthAChange) continue;
     const auto trial = std::find_if(trials.begin(), trials.end(), [&](const Trial& t) { return t.what_if.name == outcome.name; });
     auto changed = changed_too(now, options, trial->changed);
     if (!changed) continue;
     const auto prediction = predict(session, *changed);
     if (!prediction || (combined.fits && !prediction->memory.fits)) continue;
     const double gain = prediction->throughput.value / base.throughput.value - 1.0;
-    if (1.0 + gain < (1.0 + kWorthAnOption) * (1.0 + combined.gain)) continue;
+    if (1.0 + gain < (1.0 + kWorthAChange) * (1.0 + combined.gain)) continue;
     now = std::move(*changed);
     combined.options.push_back(outcome.name.starts_with("--") ? outcome.name : "--what-if " + outcome.name);
     combined.gain = gain;

@@ -25,7 +25,7 @@ struct WhatIfOutcome {
   Ranged<Seconds> step_time;
   Limit limit;               ///< what bounds the step then
   std::string problem;       ///< why it does not apply or cannot help here; then the rest is empty
-  bool cannot_help = false;  ///< it relieves nothing that holds the job up
+  bool cannot_help = false;  ///< other hardware that changes the throughput by less than half a percent
   std::string reason{};      ///< why the step does not change, where that is known
 };
 
@@ -48,8 +48,8 @@ struct Explanation {
 };
 
 /// Explains a configuration: predicts it, checks its health, and predicts every named change, the newest release of its framework
-/// and of NCCL; of a step that is simulated layer by layer, every neighbour of its layout, too. Other hardware that relieves
-/// nothing which holds the job up is not predicted. Errors: as `predict`.
+/// and of NCCL; of a step that is simulated layer by layer, every neighbour of its layout, too. Other hardware that
+/// changes next to nothing is told apart. Errors: as `predict`.
 ///
 /// Rules of health: GPUs busy at least 90 % of the time, memory of the GPU and of the CPU below 95 %, CPU, network and storage
 /// below 90 %, and no more than 10 % of the step waiting for input, exchange, host or, in a pipeline, other stages. Source:
