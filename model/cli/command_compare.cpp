@@ -5,13 +5,13 @@
 
 #include "model/cli/command.hpp"
 #include "model/configuration/configure.hpp"
-#include "model/configuration/network_notices.hpp"
 #include "model/configuration/session.hpp"
 #include "model/hardware/price.hpp"
 #include "model/report/compare_report.hpp"
 #include "model/report/json.hpp"
 #include "model/study/compare.hpp"
 #include "model/study/grid_names.hpp"
+#include "model/study/idle_options.hpp"
 #include "model/study/market.hpp"
 #include "model/support/drop_repeated.hpp"
 
@@ -24,12 +24,12 @@ void keep_first(GridAxis& axis, std::vector<std::string>& notices) {
     notices.push_back(fmt::format("--{}: {} is named more than once, and compared once", axis.option, value));
 }
 
-/// Networks that no candidate uses.
-void tell_unused_network(const StudyGrid& grid, const Comparison& comparison, std::vector<std::string>& notices) {
-  const auto network = std::find_if(grid.axes.begin(), grid.axes.end(), [](const GridAxis& a) { return a.option == "network"; });
-  const auto uses = [](const Candidate& c) { return c.problem.empty() && c.prediction.job.nodes > 1; };
-  if (network != grid.axes.end() && std::none_of(comparison.candidates.begin(), comparison.candidates.end(), uses))
-    notices.push_back(one_node_notice(fmt::format("network {}", fmt::join(network->values, ", "))));
+/// Options and changed values without effect.
+void tell_idle_options(const Comparison& comparison, std::vector<std::string>& notices) {
+  IdleOptions idle;
+  for (const Candidate& candidate : comparison.candidates)
+    if (candidate.problem.empty()) idle.add(candidate.prediction.notices);
+  for (std::string& notice : idle.notices("candidates")) notices.push_back(std::move(notice));
 }
 
 /// What users of these machines must know.
@@ -141,7 +141,7 @@ Result<Answer> answer(const CompareArguments& given, Session& session) {
       *all ? choose(arguments, session, grid, notices)
            : compare(session, grid, static_cast<std::size_t>(arguments.base.value_or(1) - 1), arguments.progress);
   if (!comparison) return tl::make_unexpected(comparison.error());
-  tell_unused_network(grid, *comparison, notices);
+  tell_idle_options(*comparison, notices);
   if (!*all) {
     tell_machines(session, grid, notices);
     if (std::string fitting = what_would_fit(session, grid, comparison->candidates); !fitting.empty())

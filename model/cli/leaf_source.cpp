@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "model/cli/question.hpp"
+#include "model/configuration/network_notices.hpp"
 #include "model/report/json_leaves.hpp"
 #include "model/support/edit_distance.hpp"
 
@@ -54,6 +56,7 @@ struct Reply {
   bool usable = false;  ///< it takes these options
   std::vector<JsonLeaf> leaves;
   Errors errors;
+  std::vector<std::string> idle = {};  ///< what it said of options without effect
 };
 
 Reply ask(const Question& question, Session& session) {
@@ -61,7 +64,26 @@ Reply ask(const Question& question, Session& session) {
   if (!arguments) return {false, {}, arguments.error()};
   const auto answered = answer_json(*arguments, session);
   if (!answered) return {true, {}, answered.error()};
-  return {true, json_leaves(answered->text), {}};
+  Reply reply{true, json_leaves(answered->text), {}};
+  std::copy_if(answered->notices.begin(), answered->notices.end(), std::back_inserter(reply.idle), is_no_effect_notice);
+  return reply;
+}
+
+/// Whether a call itself states the option; those of its scenario may do nothing in some of the calls.
+bool states(const Options& stated, const IdleOption& idle) {
+  const bool set = idle.name == kAssignments;
+  const std::string option = idle.name.starts_with("--") ? idle.name.substr(2) : idle.name;
+  return std::any_of(stated.begin(), stated.end(), [&](const ClaimOption& given) {
+    return given.first == option || (set && given.first == "what-if") ||
+           (given.first == "set" && given.second.starts_with(fmt::format("parallel.{}=", option)));
+  });
+}
+
+/// A leaf that was found, unless the call states an option without effect: its claim is of something else then.
+Result<LeafValues> unless_idle(LeafValues values, const Reply& reply, const Options& stated) {
+  for (const std::string& notice : reply.idle)
+    if (const auto idle = idle_option(notice); idle && states(stated, *idle)) return fail(notice);
+  return values;
 }
 
 /// Keeps what verbs said, so that a table of claims asks each question once.
@@ -84,7 +106,7 @@ class Leaves {
       }
       auto found = pick_leaf(reply.leaves, name);
       if (!found) return tl::make_unexpected(found.error());
-      if (*found) return std::move(**found);
+      if (*found) return unless_idle(std::move(**found), reply, stated);
       for (const JsonLeaf& leaf : reply.leaves) known.push_back(leaf.path.substr(leaf.path.rfind('.') + 1));
     }
     if (known.empty()) return tl::make_unexpected(failed.empty() ? refused : failed);
@@ -114,7 +136,7 @@ class Leaves {
     if (!reply.errors.empty()) return tl::make_unexpected(reply.errors);
     auto found = pick_leaf(reply.leaves, name);
     if (!found) return tl::make_unexpected(found.error());
-    if (*found) return std::move(**found);
+    if (*found) return unless_idle(std::move(**found), reply, stated);
     std::vector<std::string> known;
     for (const JsonLeaf& leaf : reply.leaves) known.push_back(leaf.path);
     return unknown(name, known);

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view kOneNode = ": without effect, since the job runs on one node; use --nodes, such as --nodes 2";
 
+constexpr std::string_view kNoEffect = ": without effect, ";
+
 constexpr std::string_view kStood = " already";
 
 constexpr std::string_view kOneCopy = ": there is one copy of the network, and nothing to shard over it";
@@ -31,7 +33,15 @@ std::string stood_notice(const std::string& assignment, const std::string& value
 
 bool is_no_effect_notice(const std::string& notice) {
   const bool stood = notice.ends_with(kStood);
-  return is_one_copy_notice(notice) || (!stood && notice.find(": without effect, ") != std::string::npos);
+  return is_one_copy_notice(notice) || (!stood && notice.find(kNoEffect) != std::string::npos);
+}
+
+std::optional<IdleOption> idle_option(const std::string& notice) {
+  std::size_t end = notice.find(kNoEffect);
+  if (is_one_copy_notice(notice)) end = notice.size() - kOneCopy.size();
+  const std::size_t space = notice.find(' ');
+  if (end == std::string::npos || space >= end) return std::nullopt;
+  return IdleOption{notice.substr(0, space), notice.substr(space + 1, end - space - 1), notice.substr(end)};
 }
 
 std::string network_notice(const PredictOptions& options, const Configuration& configuration) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,14 @@ namespace tbdsim {
 
 /// Whether a notice says that an option or a changed value of the job is not used; a value that stood as it was set is.
 [[nodiscard]] bool is_no_effect_notice(const std::string& notice);
+
+/// What a notice says of an option or a changed value that does nothing, in parts: "network", "ethernet-10g" and ": without
+/// effect, since ...".
+struct IdleOption {
+  std::string name, value, reason;
+};
+/// The parts of a notice that says so, also of a value that stood as it was set; nothing of any other notice.
+[[nodiscard]] std::optional<IdleOption> idle_option(const std::string& notice);
 
 /// What to say of a network that was named; nothing where it serves as the machine's own would.
 [[nodiscard]] std::string network_notice(const PredictOptions& options, const Configuration& configuration);
