@@ -330,6 +330,7 @@ Result<Answer> answer(const SweepArguments& arguments, Session& session) {
   return sweep_export(rows->store, SweepForm::json, arguments.pareto, arguments.samples).map([&](std::string text) {
     std::vector<std::string> notices;
     if (rows->done.dropped > 0) notices.push_back(dropped_notice(rows->done, arguments.output));
+    for (std::string& notice : rows->done.idle.notices("points")) notices.push_back(std::move(notice));
     return Answer{std::move(text), std::move(notices)};
   });
 }
@@ -347,6 +348,7 @@ int tell_sweep(const SweepArguments& arguments, const SweepProgress& done) {
                                arguments.output, problems > 0 ? fmt::format(", {} of them only a reason why not", problems) : "",
                                output->text.empty() ? "" : fmt::format("; {} keeps them to go on from", output->database)));
   if (done.dropped > 0) report_notices({dropped_notice(done, arguments.output)});
+  report_notices(done.idle.notices("points"));
   if (written != kDone || rows == 0 || problems < rows) return written;
   if (const std::string reason = first_problem(*store); !reason.empty())
     fmt::print(stderr, "tbdsim: sweep: the first: {}\n", reason);

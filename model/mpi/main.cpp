@@ -84,9 +84,10 @@ int sweep_together(const Ranks& ranks, const SweepArguments& arguments, const Ca
   const SweepShard shard{static_cast<std::size_t>(ranks.rank), static_cast<std::size_t>(ranks.count)};
   const auto done = sweep_into(part, arguments, catalogue, shard, ranks.first());
   if (!all_good(ranks, done)) return kBadInput;
+  // Notes are those of the first rank: its points are spread over the grid as those of the others.
   const SweepProgress all{static_cast<std::size_t>(Ranks::sum(static_cast<long long>(done->done))),
                           static_cast<std::size_t>(Ranks::sum(static_cast<long long>(done->all))),
-                          static_cast<std::size_t>(Ranks::sum(static_cast<long long>(done->predicted))), *begun};
+                          static_cast<std::size_t>(Ranks::sum(static_cast<long long>(done->predicted))), *begun, done->idle};
   if (!all_good(ranks, ranks.first() ? collect_parts(arguments.output) : Result<void>())) return kBadInput;
   return ranks.first() ? tell_sweep(arguments, all) : kDone;
 }

@@ -247,7 +247,8 @@ std::string compare_csv(const Comparison& comparison, const std::optional<CostTe
                              "fp32_useful",
                              "tensor_core_useful",
                              "parameters",
-                             "flop_per_sample"})
+                             "flop_per_sample",
+                             "cpu_busy"})
     header.emplace_back(column);
   const std::vector<Offer> offers = terms ? rank_offers(comparison, *terms) : std::vector<Offer>{};
   if (terms)
@@ -292,6 +293,7 @@ std::string compare_csv(const Comparison& comparison, const std::optional<CostTe
       for (const double share : {p.utilization.fp32_useful, p.utilization.tensor_core_useful}) row.push_back(exact(share));
       row.push_back(std::to_string(p.work.parameters));
       row.push_back(exact(p.flop_per_sample().base()));
+      row.push_back(exact(p.utilization.cpu));
       if (terms)
         for (std::string& field : ownership_fields(offers, i)) row.push_back(std::move(field));
     }

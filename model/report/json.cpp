@@ -540,6 +540,7 @@ std::string sweep_row_json(const SweepRow& r, const std::vector<std::pair<std::s
       json["start_up_s"] = r.start_up.base();
     }
     json["limit"] = {{"resource", r.limit}, {"share", r.limit_share}};
+    json["utilization"] = {{"cpu", r.cpu_busy}};
     json["memory"] = {{"fits", r.fits}, {"peak_bytes", whole(r.peak)}};
     json["cost"] = {{"usd_per_hour", or_null(r.hour_cost)},
                     {"usd_per_million_samples", or_null(r.million_samples_cost)},

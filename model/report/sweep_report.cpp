@@ -27,7 +27,7 @@ std::string csv_row(const SweepRow& row, std::optional<Seconds> epoch) {
            figure(row.step_time.base()), figure(row.step_time_low.base()), figure(row.step_time_high.base()),
            figure(row.throughput), row.limit, figure(row.limit_share), known ? (row.fits ? "true" : "false") : "",
            figure(row.peak.base()), or_empty(row.hour_cost), or_empty(row.million_samples_cost), or_empty(row.sample_energy),
-           row.problem, std::string(name(row.paid_by))})
+           row.problem, std::string(name(row.paid_by)), figure(row.cpu_busy)})
     fields.push_back(std::move(field));
   if (epoch) fields.insert(fields.end(), {figure(epoch->base()), figure(row.start_up.base())});
   return csv_line(fields);
@@ -38,7 +38,7 @@ std::string csv_header(const std::string& config, bool epochs) {
   for (auto& [option, value] : config_pairs(config)) fields.push_back(option);
   for (const char* name :
        {"step_time_s", "step_time_low_s", "step_time_high_s", "throughput_samples_per_s", "limit", "limit_share", "fits",
-        "peak_memory_bytes", "usd_per_hour", "usd_per_million_samples", "joule_per_sample", "problem", "paid_by"})
+        "peak_memory_bytes", "usd_per_hour", "usd_per_million_samples", "joule_per_sample", "problem", "paid_by", "cpu_busy"})
     fields.emplace_back(name);
   if (epochs) fields.insert(fields.end(), {"epoch_time_s", "start_up_s"});
   return csv_line(fields);

@@ -130,7 +130,9 @@ Result<Prediction> next_of_run(Session& session, const PredictOptions& options, 
   return std::move(first->prediction);
 }
 
-SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, SharedStep& shared, SweepRow row) {
+/// Fills in the figures of a row, and what is to be known of its prediction.
+SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, SharedStep& shared, SweepRow row,
+                   std::vector<std::string>& notices) {
   const auto options = options_of(point, grid.set);
   const auto prediction =
       options ? next_of_run(session, *options, shared) : Result<Prediction>(tl::make_unexpected(options.error()));
@@ -152,6 +154,8 @@ SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, 
   row.sample_energy = p.cost.sample_energy;
   row.paid_by = paid_by(p);
   row.start_up = p.start_up;
+  row.cpu_busy = p.utilization.cpu;
+  notices = p.notices;
   return row;
 }
 
@@ -222,14 +226,17 @@ Result<SweepProgress> sweep(Session& session, const StudyGrid& grid, SweepShard 
     }
     const std::size_t count = runs.size();
     runs.push_back(todo.size());
+    std::vector<std::vector<std::string>> notices(rows.size());
 #pragma omp parallel for schedule(dynamic, 1)
     for (std::size_t run = 0; run < count; ++run) {
       SharedStep shared;
       for (std::size_t i = runs[run]; i < runs[run + 1]; ++i)
-        rows[i] = predicted(session, grid, todo[i], shared, std::move(rows[i]));
+        rows[i] = predicted(session, grid, todo[i], shared, std::move(rows[i]), notices[i]);
     }
     if (const auto stored = store.add(rows); !stored) return tl::make_unexpected(stored.error());
     state.predicted += rows.size();
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (rows[i].problem.empty()) state.idle.add(notices[i]);
     progress(state);
   }
   return state;

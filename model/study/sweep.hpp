@@ -4,6 +4,7 @@
 
 #include "model/configuration/study_grid.hpp"
 #include "model/prediction/predict.hpp"
+#include "model/study/idle_options.hpp"
 #include "model/study/sweep_store.hpp"
 
 namespace tbdsim {
@@ -13,10 +14,12 @@ struct SweepShard {
   std::size_t index = 0, count = 1;
 };
 
-/// How far a sweep is: points of this shard looked at, of all; those that were predicted now; rows of other inputs that went.
+/// How far a sweep is: points of this shard looked at, of all; those that were predicted now; rows of other inputs that went;
+/// what the points that were predicted now say of options without effect.
 struct SweepProgress {
   std::size_t done = 0, all = 0, predicted = 0;
   std::int64_t dropped = 0;
+  IdleOptions idle{};
 };
 
 /// A text that tells one grid from another: its axes, values and changes.

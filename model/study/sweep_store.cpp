@@ -19,11 +19,12 @@ constexpr const char* kTables =
     "CREATE TABLE IF NOT EXISTS point (position INTEGER PRIMARY KEY, config TEXT, problem TEXT, step_time_s REAL,"
     " step_time_low_s REAL, step_time_high_s REAL, throughput REAL, limiting TEXT, limit_share REAL, fits INTEGER, peak_bytes "
     "REAL,"
-    " usd_per_hour REAL, usd_per_million_samples REAL, joule_per_sample REAL, paid_by TEXT, start_up_s REAL) WITHOUT ROWID;";
+    " usd_per_hour REAL, usd_per_million_samples REAL, joule_per_sample REAL, paid_by TEXT, start_up_s REAL, cpu_busy REAL) "
+    "WITHOUT ROWID;";
 constexpr int kWaitMilliseconds = 10'000;  // for another process that writes
 
 // What marks a file as a sweep (PRAGMA application_id, "tbdS") and its tables' form (PRAGMA user_version).
-constexpr std::int64_t kOwner = 0x74626453, kForm = 4;
+constexpr std::int64_t kOwner = 0x74626453, kForm = 5;
 
 void bind_text(sqlite3_stmt* statement, int index, const std::string& text) {
   sqlite3_bind_text(statement, index, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
@@ -66,6 +67,7 @@ void bind_row(sqlite3_stmt* statement, const SweepRow& row) {
   bind_optional(statement, 14, row.sample_energy);
   bind_text(statement, 15, std::string(name(row.paid_by)));
   sqlite3_bind_double(statement, 16, row.start_up.base());
+  sqlite3_bind_double(statement, 17, row.cpu_busy);
 }
 
 SweepRow read_row(sqlite3_stmt* statement) {
@@ -86,6 +88,7 @@ SweepRow read_row(sqlite3_stmt* statement) {
   row.sample_energy = column_optional<Joules>(statement, 13);
   row.paid_by = find_paid_by(column_text(statement, 14)).value_or(PaidBy::nothing);
   row.start_up = Seconds(sqlite3_column_double(statement, 15));
+  row.cpu_busy = sqlite3_column_double(statement, 16);
   return row;
 }
 
@@ -97,8 +100,8 @@ bool is_sound(const SweepRow& row) {
   if (!row.problem.empty()) return true;
   if (!std::isfinite(row.start_up.base()) || row.start_up < Seconds(0.0)) return false;
   return positive(row.step_time.base()) && positive(row.step_time_low.base()) && positive(row.step_time_high.base()) &&
-         positive(row.throughput) && std::isfinite(row.limit_share) && std::isfinite(row.peak.base()) && known(row.hour_cost) &&
-         known(row.million_samples_cost) && known(row.sample_energy);
+         positive(row.throughput) && std::isfinite(row.limit_share) && std::isfinite(row.cpu_busy) &&
+         std::isfinite(row.peak.base()) && known(row.hour_cost) && known(row.million_samples_cost) && known(row.sample_energy);
 }
 
 /// Why `now` cannot have replaced what rows of `held` follow from; empty where it may have.
@@ -246,7 +249,7 @@ Result<SweepStore> SweepStore::open(const std::string& path, const std::string& 
     return tl::make_unexpected(Errors{Error{"holds another sweep; name another file with -o", SourceRef{path, 0, 0}}});
   }
   store.find_ = store.prepare("SELECT 1 FROM point WHERE position = ?");
-  store.insert_ = store.prepare("INSERT OR IGNORE INTO point VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  store.insert_ = store.prepare("INSERT OR IGNORE INTO point VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   if (!store.find_ || !store.insert_) return store.problem("not a sweep");
   return store;
 }

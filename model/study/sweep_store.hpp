@@ -29,7 +29,8 @@ struct SweepRow {
   std::optional<Usd> hour_cost, million_samples_cost;
   PaidBy paid_by = PaidBy::nothing;  ///< what both are reckoned by
   std::optional<Joules> sample_energy;
-  Seconds start_up;  ///< of a run
+  Seconds start_up;     ///< of a run
+  double cpu_busy = 0;  ///< share of the step for which the cores of a node's host are busy
 };
 
 /// Time of a run of one epoch of so many samples: start-up and whole steps, as `scale` and `predict` tell it. Expects a row with

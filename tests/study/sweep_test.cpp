@@ -78,6 +78,26 @@ TEST_CASE("rows that share a step are what they are alone, whether they fit or n
       "shared-zero");
 }
 
+TEST_CASE("a sweep tells options without effect once, and keeps how busy the CPU is") {
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  const StudyGrid grid{{{"hw", {"dgx1"}}, {"model", {"lenet"}}, {"nodes", {"1", "2"}}, {"network", {"ethernet-10g"}}}, {}};
+  auto store = fresh_store(grid, "idle");
+  const auto first = sweep(*session, grid, {}, store, [](const SweepProgress&) {});
+  REQUIRE(first);
+  CHECK(first->idle.notices("points") ==
+        std::vector<std::string>{"network ethernet-10g: without effect, since the job runs on one node; use --nodes, such as "
+                                 "--nodes 2 (1 of 2 points)"});
+  const auto again = sweep(*session, grid, {}, store, [](const SweepProgress&) {});
+  REQUIRE(again);
+  CHECK(again->idle.notices("points").empty());
+  REQUIRE(store.each([&](const SweepRow& row) {
+    const auto alone = predict(*session, options_of(grid.at(static_cast<std::size_t>(row.position)), grid.set).value());
+    REQUIRE(alone);
+    CHECK(row.cpu_busy == alone->utilization.cpu);
+    CHECK(row.cpu_busy > 0.0);
+  }));
+}
+
 TEST_CASE("a sweep predicts anew what a changed file says, also one that its system file refers to") {
   const auto folder = std::filesystem::temp_directory_path() / "tbdsim-sweep-files";
   std::filesystem::create_directories(folder);
