@@ -55,6 +55,9 @@ bool stack_decodes(const InputSettings& settings, const InputSource& source) {
   return settings.decode > Seconds(0.0) && fold_name(settings.name) == fold_name(samples);
 }
 
+/// One core is left to the process that drives the GPUs.
+int most_threads(const Host& host) { return std::max(1, host.cores - 1); }
+
 /// The stack's own constants where it has any, the clock of the host, and what the nccl store takes away.
 InputPipeline make_pipeline(const InputSource& source, const PredictOptions& options, const Configuration& configuration) {
   const InputSettings& settings = configuration.stack.input;
@@ -67,10 +70,9 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
   pipeline.spread = source.spread;
   pipeline.decode = stack_decodes(settings, source) ? settings.decode : source.decode;
   if (source.clock && host.clock) pipeline.decode *= *source.clock / *host.clock;
-  // One core is left to the process that drives the GPUs.
-  const int most = std::max(1, host.cores - 1);
+  const int most = most_threads(host);
   pipeline.cores = most;
-  pipeline.threads = settings.threads > 0 ? std::min(settings.threads, most) : most;
+  pipeline.threads = usual_threads(settings, host);
   if (source.environment) {
     // One environment for each sample of a step.
     const auto copies = static_cast<double>(configuration.devices.size());
@@ -95,6 +97,15 @@ Errors check_room(const std::string& place, Bytes set, Bytes room, const std::st
   return {{fmt::format("--storage {}: the data set takes {}, {} has {}", place, format(set), where, format(room))}};
 }
 
+/// What a set takes of a host of which no file states the memory, so that whoever asks can tell whether it fits.
+void tell_unstated_room(const std::string& place, Bytes set, Configuration& configuration) {
+  const Host& host = configuration.hardware().host;
+  if (host.memory_capacity || set <= Bytes(0.0)) return;
+  configuration.notices.push_back(
+      fmt::format("--storage {}: the data set takes {} of the memory of each node's host; no file states how much {} has", place,
+                  format(set), host.id));
+}
+
 /// Whether samples of this place are decoded once and for all.
 bool keeps_decoded(const std::string& storage) {
   return fold_name(storage) == fold_name(kHostMemory) || fold_name(storage) == fold_name(kGpuMemory);
@@ -114,6 +125,7 @@ Errors place_samples(Session& session, const PredictOptions& options, const Inpu
   if (place == fold_name(kPageCache)) {
     configuration.storage = kPageCache;
     configuration.kept_samples = samples * source.stored;
+    tell_unstated_room(options.storage, configuration.kept_samples, configuration);
     return check_room(options.storage, samples * source.stored, kCacheShare * host_memory, "the page cache of the host");
   }
   if (place == fold_name(kHostMemory) || place == fold_name(kGpuMemory)) {
@@ -126,7 +138,10 @@ Errors place_samples(Session& session, const PredictOptions& options, const Inpu
     configuration.copies_input = !device;
     if (device && options.pipeline_parallel.value_or(1) > 1)
       return {{"--storage gpu-memory: of a pipeline the first stage alone takes samples; use host-memory"}};
-    if (!device) configuration.kept_samples = samples / configuration.nodes * decoded;
+    if (!device) {
+      configuration.kept_samples = samples / configuration.nodes * decoded;
+      tell_unstated_room(options.storage, configuration.kept_samples, configuration);
+    }
     if (device) configuration.device_samples = samples / configuration.gpus * decoded;
     return device ? check_room(options.storage, samples / configuration.gpus * decoded, system.device.memory_capacity, "a GPU")
                   : check_room(options.storage, samples / configuration.nodes * decoded, kCacheShare * host_memory, "the host");
@@ -199,6 +214,10 @@ Errors replace_loader(Session& session, PredictOptions options, Configuration& c
 }
 
 }  // namespace
+
+int usual_threads(const InputSettings& settings, const Host& host) {
+  return settings.threads > 0 ? std::min(settings.threads, most_threads(host)) : most_threads(host);
+}
 
 Bytes decoded_bytes(const OpGraph& graph) { return static_cast<double>(elements(graph.tensors.front().shape)) * kNumber; }
 

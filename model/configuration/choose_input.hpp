@@ -9,6 +9,9 @@ namespace tbdsim {
 /// trainer without anything to load.
 [[nodiscard]] Errors choose_input(Session& session, const PredictOptions& options, Configuration& configuration);
 
+/// Threads of a node that decode samples where a job names no workers.
+[[nodiscard]] int usual_threads(const InputSettings& settings, const Host& host);
+
 /// One sample as the network takes it.
 [[nodiscard]] Bytes decoded_bytes(const OpGraph& graph);
 

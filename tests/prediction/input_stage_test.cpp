@@ -386,3 +386,24 @@ TEST_CASE("other machines that prepare samples add their cores, until the networ
   CHECK_THAT(last * image, WithinRel(1e9, 1e-6));  // 10 Gb/s over TCP
   CHECK(predicted(options).limit.text == "100 % of the critical path brings samples from other machines over the network");
 }
+
+TEST_CASE("what a data set takes of a host of unknown memory is told") {
+  PredictOptions options = job("resnet50");
+  options.hardware = "v100-sxm2-16gb";  // in a host of which no file states the memory
+  const auto told = [&](const char* storage) {
+    options.storage = storage;
+    const Prediction p = predicted(options);
+    return std::count_if(p.notices.begin(), p.notices.end(),
+                         [](const std::string& n) { return n.find("the data set takes") != n.npos; });
+  };
+  CHECK(told("host-memory") == 1);
+  CHECK(told("page-cache") == 1);
+  CHECK(told("hdd") == 0);
+  options.storage = "host-memory";
+  const Prediction p = predicted(options);
+  CHECK(std::find(p.notices.begin(), p.notices.end(),
+                  "--storage host-memory: the data set takes 771 GB of the memory of each node's host; no file states how much "
+                  "plain-pcie-3 has") != p.notices.end());
+  options.hardware = "dgx1";
+  CHECK(told("page-cache") == 0);
+}
