@@ -103,7 +103,10 @@ std::string what_ifs_text(const Explanation& explanation) {
       "\nThroughput after each change of settings and software (--what-if NAME, or the\noption as it stands, with any verb)\n" +
       what_ifs_table(explanation, false) + combined_text(explanation) + "\nThroughput on other hardware (--what-if NAME)\n" +
       what_ifs_table(explanation, true);
-  if (!useless.empty()) text += "  " + wrapped("would not make this job faster: " + useless, kWidth - 2, 4) + '\n';
+  if (!useless.empty())
+    text += "  " +
+            wrapped(fmt::format("change throughput by less than {:.1f} %: {}", 100.0 * kWorthAChange, useless), kWidth - 2, 4) +
+            '\n';
   if (!rest.empty()) text += "\n" + wrapped("No effect or not applicable: " + rest, kWidth, 2) + '\n';
   return text;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/configuration/choose_input.hpp"
 #include "model/configuration/configure.hpp"
 #include "model/configuration/session.hpp"
 #include "model/configuration/what_if.hpp"
@@ -17,8 +18,6 @@ namespace {
 constexpr double kBusyEnough = 0.90, kMemoryFull = 0.95, kCpuFull = 0.90, kRateFull = 0.90, kWaitsTooLong = 0.10;
 /// Less than this is rounding, not a change.
 constexpr double kNoChange = 1e-9;
-/// Gain of throughput from which an option is worth to be set, and other hardware worth to be named (assumed).
-constexpr double kWorthAChange = 0.005;
 
 HealthCheck at_least(const std::string& name, double value, double bound) {
   return {name, value >= bound, fmt::format("{:.0f} %, at least {:.0f} % is healthy", 100.0 * value, 100.0 * bound)};
@@ -51,11 +50,13 @@ std::vector<HealthCheck> health(const Prediction& p) {
   return checks;
 }
 
-/// What a prediction says of a changed value that does nothing: "since ...".
-std::string why_without_effect(const std::vector<std::string>& notices) {
+/// What a prediction says of a changed value that does nothing: "since ...". `known`: what is said without the change, too.
+std::string why_without_effect(const std::vector<std::string>& notices, const std::vector<std::string>& known) {
   constexpr std::string_view kSaying = ": without effect, ";
   for (const std::string& notice : notices) {
-    if (const std::size_t at = notice.find(kSaying); at != std::string::npos) return notice.substr(at + kSaying.size());
+    const std::size_t at = notice.find(kSaying);
+    if (at != std::string::npos && std::find(known.begin(), known.end(), notice) == known.end())
+      return notice.substr(at + kSaying.size());
   }
   return "";
 }
@@ -66,15 +67,20 @@ struct Trial {
   PredictOptions changed;
 };
 
-/// What a change of the hardware relieves, and how much of the base's critical path that is.
-std::string relieved(const WhatIf& what_if, const Prediction& base) {
+/// How much of the base's critical path a change of the hardware relieves.
+double relieved_share(const WhatIf& what_if, const Prediction& base) {
   double share = 0.0;
+  for (const Limit& limit : base.limits)
+    share += std::count(what_if.relieves.begin(), what_if.relieves.end(), limit.resource) > 0 ? limit.share : 0.0;
+  return share;
+}
+
+/// That a change of the hardware changes next to nothing, and what it relieves.
+std::string next_to_nothing(const WhatIf& what_if, double share) {
   std::vector<std::string_view> names;
-  for (const Resource resource : what_if.relieves) {
-    names.push_back(name(resource));
-    for (const Limit& limit : base.limits) share += limit.resource == resource ? limit.share : 0.0;
-  }
-  return fmt::format("relieves {}, {:.0f} % of the critical path", fmt::join(names, ", "), 100.0 * share);
+  for (const Resource resource : what_if.relieves) names.push_back(name(resource));
+  return fmt::format("changes throughput by less than {:.1f} %; relieves {}, {:.0f} % of the critical path",
+                     100.0 * kWorthAChange, fmt::join(names, ", "), 100.0 * share);
 }
 
 /// Whether a change is another way to exchange gradients.
@@ -87,6 +93,17 @@ bool runs_on(const Stack& stack, const Device& device) {
   return (!device.vendor || stack.vendor == *device.vendor) &&
          (device.compute_capability.empty() ||
           capability_number(device.compute_capability) >= capability_number(stack.minimum_compute_capability));
+}
+
+/// The workers by which a job that names none loads with as many threads under a later stack as under its own. Nothing: it does
+/// so anyway.
+std::optional<int> kept_workers(const PredictOptions& options, const Configuration& configuration, const Stack& later) {
+  if (options.workers || !configuration.pipeline || configuration.environments) return std::nullopt;
+  const Stack& stack = configuration.stack;
+  const Host& host = configuration.hardware().host;
+  const int threads = usual_threads(stack.input, host), loaders = configuration.pipeline->loaders;
+  const bool alike = stack.features.loader_per_rank == later.features.loader_per_rank && threads % loaders == 0;
+  return alike && threads != usual_threads(later.input, host) ? std::optional(threads / loaders) : std::nullopt;
 }
 
 /// Changes that depend on what the catalogue holds: the newest release of the framework, channels last where it has a stack of
@@ -110,10 +127,14 @@ std::vector<Trial> newer_software(Session& session, const PredictOptions& option
     PredictOptions changed = options;
     changed.stack = id;
     std::string option = "--stack " + id;
-    // Samples that the old stack loads unasked are still loaded.
+    // Samples that the old stack loads unasked are still loaded, by as many workers.
     if (options.input.empty() && configuration->pipeline && configuration->input == stack.input.name) {
       changed.input = configuration->input;
       option += " --input " + changed.input;
+    }
+    if (const auto workers = kept_workers(options, *configuration, **later)) {
+      changed.workers = workers;
+      option += fmt::format(" --workers {}", *workers);
     }
     trials.push_back(
         {{option, channels_last ? "a stack with channels last" : "a newer release of the framework", {}}, std::move(changed)});
@@ -147,9 +168,12 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
   outcome.fits = prediction->memory.fits;
   outcome.step_time = prediction->step_time;
   outcome.limit = prediction->limit;
-  outcome.reason = why_without_effect(prediction->notices);
-  outcome.cannot_help = outcome.hardware && std::abs(outcome.gain) < kWorthAChange && outcome.fits == base.memory.fits;
-  if (outcome.cannot_help) outcome.problem = relieved(trial.what_if, base);
+  outcome.reason = why_without_effect(prediction->notices, base.notices);
+  const bool alike = std::abs(outcome.gain) < kWorthAChange && outcome.fits == base.memory.fits;
+  const double share = relieved_share(trial.what_if, base);
+  // Where the job waits for what the hardware relieves, a reason why it does not help says more.
+  outcome.cannot_help = outcome.hardware && alike && (outcome.reason.empty() || share < kWorthAChange);
+  if (outcome.cannot_help) outcome.problem = next_to_nothing(trial.what_if, share);
   return outcome;
 }
 
@@ -158,6 +182,7 @@ std::optional<PredictOptions> changed_too(PredictOptions now, const PredictOptio
   if (trial.stack != options.stack) {
     now.stack = trial.stack;
     now.input = trial.input;
+    now.workers = trial.workers;
   }
   for (std::size_t i = options.set.size(); i < trial.set.size(); ++i) {
     if (!contradiction(now.set, trial.set[i]).empty()) return std::nullopt;

@@ -9,6 +9,9 @@
 
 namespace tbdsim {
 
+/// Gain of throughput from which an option is worth to be set, and other hardware worth to be named (assumed).
+inline constexpr double kWorthAChange = 0.005;
+
 /// One rule of a healthy training run.
 struct HealthCheck {
   std::string name;
@@ -25,7 +28,7 @@ struct WhatIfOutcome {
   Ranged<Seconds> step_time;
   Limit limit;               ///< what bounds the step then
   std::string problem;       ///< why it does not apply or cannot help here; then the rest is empty
-  bool cannot_help = false;  ///< other hardware that changes the throughput by less than half a percent
+  bool cannot_help = false;  ///< other hardware that changes the throughput by less than `kWorthAChange`
   std::string reason{};      ///< why the step does not change, where that is known
 };
 

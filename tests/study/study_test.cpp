@@ -247,7 +247,7 @@ TEST_CASE("an explanation offers no hardware that relieves nothing, and the sett
   CHECK(outcome(*old, "channels-last").gain > 0.0);
   CHECK(outcome(*old, "--stack pytorch-1.12-nhwc").problem.empty());
 
-  // The samples that this stack loads unasked are loaded under a newer one, too, and limit all changes together.
+  // The samples that this stack loads unasked are loaded under a newer one, too, by as many workers.
   options = {};
   options.hardware = "dgx1";
   options.model = "resnet50";
@@ -256,9 +256,61 @@ TEST_CASE("an explanation offers no hardware that relieves nothing, and the sett
   options.batch = 16;
   const auto records = explain(*session, options);
   REQUIRE(records);
-  CHECK(outcome(*records, "--stack mxnet-ngc-23.04 --input imagenet-records").problem.empty());
+  const WhatIfOutcome newer = outcome(*records, "--stack mxnet-ngc-23.04 --input imagenet-records --workers 39");
+  CHECK(newer.problem.empty());
+  const auto use_newer = [](PredictOptions job) {
+    job.stack = "mxnet-ngc-23.04";
+    job.input = "imagenet-records";
+    job.workers = 39;
+    return job;
+  };
+  const auto typed = predict(*session, use_newer(options));
+  REQUIRE(typed);
+  CHECK(typed->throughput.value / records->base.throughput.value - 1.0 == newer.gain);
+  // What is told of all together is what a user gets who types it.
   REQUIRE(records->combined);
-  CHECK(records->combined->limit.resource == Resource::input);
+  for (const std::string& option : records->combined->options) {
+    constexpr std::string_view kWhatIf = "--what-if ", kSet = "--set ", kStack = "--stack ";
+    if (option.starts_with(kStack)) {
+      options = use_newer(options);
+      options.stack = option.substr(kStack.size(), option.find(' ', kStack.size()) - kStack.size());
+    }
+    if (option.starts_with(kSet)) options.set.push_back(option.substr(kSet.size()));
+    if (!option.starts_with(kWhatIf)) continue;
+    const auto what_if = find_what_if(option.substr(kWhatIf.size()));
+    REQUIRE(what_if);
+    options.set.insert(options.set.end(), what_if->set.begin(), what_if->set.end());
+  }
+  const auto together = predict(*session, options);
+  REQUIRE(together);
+  CHECK(together->throughput.value / records->base.throughput.value - 1.0 == records->combined->gain);
+
+  // Workers that the job names are its own.
+  options = {};
+  options.hardware = "dgx1";
+  options.model = "resnet50";
+  options.stack = "mxnet-18.04";
+  options.workers = 8;
+  const auto named = explain(*session, options);
+  REQUIRE(named);
+  CHECK(outcome(*named, "--stack mxnet-ngc-23.04 --input imagenet-records").problem.empty());
+}
+
+TEST_CASE("an explanation of a job that waits for its network says why RDMA does not help it") {
+  PredictOptions options;
+  options.hardware = "p4000";
+  options.model = "vgg19";
+  options.stack = "mxnet-1.2";
+  options.nodes = 4;
+  options.network = "ethernet-10g";
+  options.exchange = "ps";
+  const auto explanation = explain(*open_session(kCatalogue), options);
+  REQUIRE(explanation);
+  for (const WhatIfOutcome& outcome : explanation->what_ifs) {
+    if (outcome.name != "rdma") continue;
+    CHECK_FALSE(outcome.cannot_help);
+    CHECK(outcome.problem == "changes nothing here, since the servers of --exchange ps speak TCP");
+  }
 }
 
 TEST_CASE("an explanation offers no faster processors to a job that waits for copies to its host") {
