@@ -15,6 +15,7 @@ Result<MemoryByBatch> memory_by_batch(Session& session, const PredictOptions& op
     auto report = report_memory(session, one, {false, false});
     if (!report) return tl::make_unexpected(report.error());
     if (result.rows.empty()) {
+      result.device = report->device;
       result.hardware = report->hardware;
       result.model = report->model;
       result.variant = report->variant;

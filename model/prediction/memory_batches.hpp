@@ -14,7 +14,7 @@ struct BatchMemory {
 
 /// One job at several batches.
 struct MemoryByBatch {
-  std::string hardware, model, variant, stack, precision, optimizer;
+  std::string device, hardware, model, variant, stack, precision, optimizer;
   Exchange exchange = Exchange::allreduce;
   int gpus = 1, nodes = 1;
   std::string input_unit;

@@ -14,7 +14,8 @@ namespace {
 
 std::string title(const MemoryByBatch& t) {
   return paragraph(fmt::format("{} ({}), {}, {} on {} x {}, {}{}: memory of the fullest GPU by batch, of {}", t.model, t.variant,
-                               t.precision, t.optimizer, t.gpus, t.hardware, t.stack,
+                               t.precision, t.optimizer, t.gpus,
+                               t.device == t.hardware ? t.device : fmt::format("{} of {}", t.device, t.hardware), t.stack,
                                t.gpus > 1 ? fmt::format(", {}", name(t.exchange)) : "", format(t.rows.front().memory.capacity))) +
          '\n';
 }

@@ -151,6 +151,44 @@ class Comparisons(unittest.TestCase):
         networks = ["compare", "--hw", "dgx1", "--model", "lenet", "--network", "ethernet-1g,ethernet-10g"]
         self.assertIn(note, run(*networks).stderr)
         self.assertNotIn(note, run(*networks, "--nodes", "2").stderr)
+        some = run(*networks, "--nodes", "1,2").stderr
+        self.assertEqual((some.count(note), some.count("(2 of 4 candidates)")), (1, 1))
+        # Samples of another machine come over it.
+        loaded = run("compare", "--hw", "titan-xp", "--model", "resnet50", "--stack", "mxnet-1.2", "--input", "imagenet-records",
+                     "--input-hosts", "8", "--network", "ethernet-1g,ethernet-10g")
+        self.assertNotIn("without effect", loaded.stderr)
+
+    def test_options_without_effect_are_told_once(self):
+        one_copy = "tbdsim: note: --zero 1: there is one copy of the network, and nothing to shard over it"
+        alone = ["--hw", "titan-xp", "--model", "resnet50"]
+        self.assertEqual(run("compare", *alone, "--zero", "0,1").stderr, one_copy + " (1 of 2 candidates)\n")
+        servers = ["--hw", "p4000", "--nodes", "4", "--network", "10gbe", "--stack", "mxnet-1.2", "--exchange", "ps", "--model", "vgg19"]
+        tcp = "tbdsim: note: --set network.rdma=true: without effect, since the servers of --exchange ps speak TCP\n"
+        self.assertIn(tcp, run("compare", *servers, "--what-if", "rdma").stderr)
+        one_node = "tbdsim: note: --set network.bandwidth=2x: without effect, since the job runs on one node; use --nodes, such as --nodes 2\n"
+        self.assertIn(one_node, run("compare", "--hw", "dgx1", "--model", "resnet50", "--what-if", "network-2x").stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            swept = run("sweep", *alone, "--zero", "1", "-o", os.path.join(folder, "zero.db"))
+            self.assertEqual((swept.returncode, swept.stderr), (0, one_copy + "\n"))
+            swept = run("sweep", *servers, "--what-if", "rdma", "-o", os.path.join(folder, "rdma.db"))
+            self.assertEqual((swept.returncode, swept.stderr), (0, tcp))
+
+    def test_how_busy_the_processors_are_stands_in_tables(self):
+        job = ["--hw", "dgx1", "--model", "lenet"]
+        expected = predict(*job)["utilization"]["cpu"]
+        row, = csv.DictReader(io.StringIO(run("compare", *job, "--format", "csv").stdout))
+        self.assertEqual(float(row["cpu_busy"]), expected)
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("s.csv", "s.jsonl"):
+                run("sweep", *job, "-o", os.path.join(folder, name))
+            row, = csv.DictReader(io.StringIO(Path(folder, "s.csv").read_text(encoding="utf-8")))
+            self.assertEqual(float(row["cpu_busy"]), expected)
+            self.assertEqual(json.loads(Path(folder, "s.jsonl").read_text(encoding="utf-8"))["utilization"]["cpu"], expected)
+
+    def test_memory_of_several_batches_names_gpus_and_their_machine(self):
+        title = " ".join(run("memory", "--hw", "dgx1", "--model", "resnet50", "--batch", "8,16").stdout.split("\n\n")[0].split())
+        self.assertIn("on 8 x v100-sxm2-16gb of dgx1, ", title)
+        self.assertIn("on 2 x p4000, ", " ".join(run("memory", "--hw", "p4000", "--gpus", "2", "--model", "resnet50", "--batch", "8,16").stdout.split()))
 
     def test_one_network_and_one_kind_of_price_need_no_word_of_others(self):
         done = run("compare", "--hw", "p4000,titan-xp", "--model", "resnet50")
@@ -916,6 +954,39 @@ class Validate(unittest.TestCase):
         self.assertEqual(left_out.returncode, 1)
         self.assertIn("three was not predicted (unknown network", left_out.stderr)
         self.assertEqual(run("validate", self.TABLE).returncode, 0)
+
+    def test_a_claim_that_states_an_option_without_effect_is_not_evaluated(self):
+        scenario = """schema = 1
+[study]
+name = "options without effect"
+source = "assumed: test"
+[grid]
+hw = "titan-xp"
+model = "resnet50"
+precision = "fp32"
+[[claim]]
+id = "zero"
+expr = "throughput(zero=1) > 0"
+[[claim]]
+id = "network"
+expr = "throughput() > 0 and predict.throughput(network=10gbe) > 0"
+[[claim]]
+id = "what-if"
+expr = "throughput(what_if=network-2x, network=10gbe, nodes=2) > throughput(nodes=2, network=10gbe)"
+[[claim]]
+id = "of the grid"
+grid = { network = "10gbe", nodes = [1, 2] }
+expr = "throughput() > 0"
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "idle.toml")
+            Path(path).write_text(scenario, encoding="utf-8")
+            done = run("validate", path, "--format", "csv")
+        claims = {row["id"]: (row["holds"], row["problem"]) for row in csv.DictReader(io.StringIO(done.stdout))}
+        self.assertEqual(claims, {
+            "zero": ("false", "--zero 1: there is one copy of the network, and nothing to shard over it"),
+            "network": ("false", "network 10gbe: without effect, since the job runs on one node; use --nodes, such as --nodes 2"),
+            "what-if": ("true", ""), "of the grid": ("true", "")})
 
     def test_rows_in_csv(self):
         rows = list(csv.DictReader(io.StringIO(run("validate", self.TABLE, "--format", "csv").stdout)))
