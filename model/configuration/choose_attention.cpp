@@ -16,9 +16,10 @@ namespace {
 
 constexpr std::string_view kUnfused = "unfused", kCudnn = "cudnn";
 
-/// The kernel that `--attention` calls so.
-std::optional<AttentionKernel> kernel_of(std::string_view word) {
-  return word == kCudnn ? AttentionKernel::cudnn_9 : find_attention_kernel(word);
+/// The kernel that `--attention` calls so on a device.
+std::optional<AttentionKernel> kernel_of(const Device& device, std::string_view word) {
+  if (word != kCudnn) return find_attention_kernel(word);
+  return has_attention_kernel(device, AttentionKernel::cudnn_9) ? AttentionKernel::cudnn_9 : AttentionKernel::cudnn_9_ampere;
 }
 
 /// The words of `--attention` whose kernels a device has.
@@ -36,18 +37,18 @@ std::string_view attention_word(const Configuration& configuration) {
   const AttentionSettings& settings = configuration.stack.operators.attention;
   if (!settings.fused) return kUnfused;
   const AttentionKernel runs = attention_kernel_on(configuration.hardware().device, settings.kernel);
-  return runs == AttentionKernel::cudnn_9 ? kCudnn : info(runs).name;
+  return runs == AttentionKernel::cudnn_9 || runs == AttentionKernel::cudnn_9_ampere ? kCudnn : info(runs).name;
 }
 
 bool lacks_attention(const Device& device, std::string_view word) {
-  const auto kernel = kernel_of(word);
+  const auto kernel = kernel_of(device, word);
   const bool known = capability_number(device.compute_capability) > 0 || device.vendor == Vendor::amd;
   return kernel && known && !has_attention_kernel(device, *kernel);
 }
 
 Errors choose_attention(const PredictOptions& options, Configuration& configuration) {
   if (options.attention.empty()) return {};
-  const auto kernel = kernel_of(options.attention);
+  const auto kernel = kernel_of(configuration.hardware().device, options.attention);
   if (!kernel && options.attention != kUnfused) {
     std::vector<std::string> known{std::string(kUnfused)};
     for (const AttentionKernelInfo& row : attention_kernels()) known.emplace_back(row.name);

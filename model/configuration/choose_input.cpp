@@ -48,6 +48,15 @@ void prepare_elsewhere(const Configuration& configuration, int hosts, InputPipel
   pipeline.transfer = decoded_bytes(configuration.network_graph().graph) / (senders * configuration.network->tcp);
 }
 
+/// Leaves `share` of the threads to decode: the nearest whole number of them, whose samples take longer or shorter by what
+/// rounding adds or takes. A share of three digits says no more than whole threads where it is that near to them.
+void keep_threads(double share, InputPipeline& pipeline) {
+  constexpr double kHalfDigit = 0.0005;
+  const double left = share * pipeline.threads, whole = std::max(1.0, std::round(left));
+  if (std::abs(whole - left) > kHalfDigit * pipeline.threads) pipeline.decode *= whole / left;
+  pipeline.threads = static_cast<int>(whole);
+}
+
 /// Whether the stack's decode time holds: it is that of its default input's samples. Other samples are stored and decoded in
 /// other ways.
 bool stack_decodes(const InputSettings& settings, const InputSource& source) {
@@ -86,7 +95,7 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
   if (configuration.exchange == Exchange::nccl) {
     const StoreSettings& store = configuration.stack.store;
     pipeline.decode *= store.nccl_slowdown;
-    pipeline.threads = std::max(1, static_cast<int>(std::lround(store.nccl_decode_share * pipeline.threads)));
+    keep_threads(store.nccl_decode_share, pipeline);
   }
   return pipeline;
 }

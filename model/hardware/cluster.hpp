@@ -72,6 +72,7 @@ struct System {
   std::string notice;    ///< what its user must know, such as a driver that is not the maker's
   std::string source, wiring_source, notes;
   std::string chosen_for;     ///< device for whose baseboard the system stands, where only the device was named
+  std::string alike;          ///< system of the catalogue with the same GPUs, where only the device was named; empty: none
   std::string storage, date;  ///< as the maker prints them
   std::string file, sha256;   ///< where it was read from, digest of its bytes
 };

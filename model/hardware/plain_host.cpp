@@ -35,6 +35,18 @@ void narrow(LinkBundle& pcie, int lanes) {
   pcie.sm_copy *= share;
 }
 
+/// GPUs and NICs of one kind below a CPU.
+std::size_t leaves_of_cpu(std::size_t leaves, std::size_t cpus) { return std::max(kGpusPerCpu, (leaves + cpus - 1) / cpus); }
+
+/// Where the GPUs of a plain host stand, and how they reach each other there.
+std::string places(const System& system) {
+  const auto gpus = static_cast<std::size_t>(system.gpu_count);
+  const std::size_t together = leaves_of_cpu(gpus, static_cast<std::size_t>(system.host.sockets));
+  const std::string cpus = gpus <= together ? "all below one CPU" : fmt::format("{} below a CPU", together);
+  return fmt::format("{}, where they copy to each other {}", cpus,
+                     system.device.pcie_peer_access ? "directly" : "through host memory");
+}
+
 }  // namespace
 
 Result<PlainWiring> load_plain_wiring(const Catalogue& catalogue, const Device& device) {
@@ -85,7 +97,7 @@ void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types) {
     if (type.kind == LinkKind::pcie) {
       for (const VertexKind kind : {VertexKind::gpu, VertexKind::nic}) {
         const std::vector<VertexId> leaves = of_kind(topology, kind);
-        const std::size_t per_cpu = std::max(kGpusPerCpu, (leaves.size() + cpus.size() - 1) / cpus.size());
+        const std::size_t per_cpu = leaves_of_cpu(leaves.size(), cpus.size());
         for (std::size_t i = 0; i < leaves.size(); ++i) {
           topology.links.push_back(wire(type, topology, leaves[i], cpus[i / per_cpu]));
         }
@@ -101,10 +113,16 @@ std::string wiring_notice(const System& system, const std::vector<int>& devices)
     return fmt::format("{} is mounted on a baseboard: {} of them are taken to be wired as in {}; --hw can name another system",
                        system.chosen_for, devices.size(), system.id);
   if (system.id != system.device.id || devices.size() < 2) return {};
+  const std::string other = system.alike.empty()
+                                ? "a system file can state another wiring"
+                                : fmt::format("the catalogue's {} has such boards in its own wiring", system.alike);
   if (system.device.nvlink_links || system.device.chip.own_links)
-    return fmt::format("{} x {} are put on PCIe alone, without links of their own; a system file can state those", devices.size(),
-                       system.device.id);
-  if (devices.size() <= kGpusPerCpu) return {};
+    return fmt::format("{} x {} are put on PCIe alone, without links of their own, {}; {}", devices.size(), system.device.id,
+                       places(system), other);
+  if (devices.size() <= kGpusPerCpu)
+    return system.alike.empty()
+               ? std::string()
+               : fmt::format("{} x {} are put on PCIe, {}; {}", devices.size(), system.device.id, places(system), other);
   const std::vector<VertexId> all = system.topology.gpus();
   std::vector<VertexId> group;
   group.reserve(devices.size());
@@ -113,10 +131,8 @@ std::string wiring_notice(const System& system, const std::vector<int>& devices)
   const BytesPerSecond together = find_rings(system.topology, group).bandwidth,
                        one = find_rings(system.topology, below_one).bandwidth;
   if (together >= one) return {};
-  return fmt::format(
-      "{} GPUs of a plain PCIe host stand on several CPUs: a ring through all gets {}, of {} below one CPU {}; a system file can "
-      "state another wiring",
-      group.size(), format(together), kGpusPerCpu, format(one));
+  return fmt::format("{} GPUs of a plain PCIe host stand on several CPUs: a ring through all gets {}, of {} below one CPU {}; {}",
+                     group.size(), format(together), kGpusPerCpu, format(one), other);
 }
 
 Result<System> plain_system(const Catalogue& catalogue, Device device, int gpus) {

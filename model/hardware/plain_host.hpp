@@ -24,9 +24,10 @@ void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types);
 /// `gpus` of a device in a plain PCIe host.
 [[nodiscard]] Result<System> plain_system(const Catalogue& catalogue, Device device, int gpus);
 
-/// What to say of several GPUs of a bare device: of which system their wiring is, that links of their own are left out, or that
-/// those of several CPUs exchange more slowly than those of one. Empty for systems that were named, and where nothing gets
-/// slower.
+/// What to say of several GPUs of a bare device: of which system their wiring is; where they are put and that links of their own
+/// are left out; or that those of several CPUs exchange more slowly than those of one. Names the catalogue's system with the same
+/// boards, whose wiring may be another. Empty for systems that were named, and where nothing gets slower and there is no such
+/// system.
 [[nodiscard]] std::string wiring_notice(const System& system, const std::vector<int>& devices);
 
 }  // namespace tbdsim

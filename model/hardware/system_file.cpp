@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <limits>
 #include <type_traits>
 
 #include "model/hardware/hardware_file.hpp"
@@ -259,6 +260,24 @@ Result<System> mounted_system(const Catalogue& catalogue, const Architectures& a
   return system;
 }
 
+/// The system of the catalogue with at least `gpus` of a device that has fewest of them, of several the first by name; empty:
+/// none. Broken files are passed over: whoever names them is told.
+std::string system_alike(const Catalogue& catalogue, const std::string& device, int gpus) {
+  std::string found;
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+  for (const std::string& id : catalogue_ids(catalogue, kSystems.folder)) {
+    auto file = TomlFile::open(catalogue_path(catalogue, kSystems.folder, id));
+    if (!file) continue;
+    TomlTable root = file->root();
+    if (root.text_or("device", "") != device) continue;
+    const std::int64_t has = root.integer_or("gpus", 1, 1, std::numeric_limits<std::int32_t>::max());
+    if (has < gpus || has >= fewest) continue;
+    found = id;
+    fewest = has;
+  }
+  return found;
+}
+
 Result<System> system_from(const Catalogue& catalogue, const std::string& path, int gpus) {
   auto file = TomlFile::open(path);
   if (!file) return tl::make_unexpected(file.error());
@@ -271,7 +290,9 @@ Result<System> system_from(const Catalogue& catalogue, const std::string& path, 
   auto system = device_from(architectures, *file).and_then([&](Device found) {
     if (gpus > 1 && !found.mounted_in.empty()) return mounted_system(catalogue, architectures, found);
     restore_measured(catalogue, architectures, *file, "", found);
-    return plain_system(catalogue, std::move(found), gpus);
+    auto plain = plain_system(catalogue, std::move(found), gpus);
+    if (plain && gpus > 1) plain->alike = system_alike(catalogue, plain->device.id, gpus);
+    return plain;
   });
   if (system && system->chosen_for.empty()) {
     system->file = path;

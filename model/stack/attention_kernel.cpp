@@ -16,7 +16,7 @@ constexpr bool kSplits = true, kPacks = true, kHas192 = true, kWarps = true, kNo
 constexpr std::string_view kHopper = "9.0";
 constexpr double kInTurn = 1.0, kOverlapped = 0.45, kAlike = 1.0, kHalf = 0.5;
 
-constexpr std::array<AttentionKernelInfo, 15> kKernels{{
+constexpr std::array<AttentionKernelInfo, 16> kKernels{{
     {K::general, "general", K::general, kAlike, kFlash2, 1, kNo, kNo, kNo, kInTurn, kNo, "", ""},
     {K::flash_1, "flash-1", K::flash_2, kHalf, kFlash2, 1, kNo, kNo, kNo, kInTurn, kWarps, "7.5", ""},
     {K::flash_2, "flash-2", K::flash_2_paged, kAlike, kFlash2, 1, kNo, kNo, kHas192, kInTurn, kWarps, "8.0", ""},
@@ -34,6 +34,7 @@ constexpr std::array<AttentionKernelInfo, 15> kKernels{{
     {K::fmha_blackwell_trtllm, "fmha-blackwell-trtllm", K::fmha_blackwell, kAlike, kSquare, 1, kNo, kNo, kHas192, kOverlapped,
      kNo, "10.0", ""},
     {K::cudnn_9, "cudnn-9", K::flash_3, kAlike, kSquare, 1, kNo, kNo, kHas192, kOverlapped, kNo, "9.0", ""},
+    {K::cudnn_9_ampere, "cudnn-9-ampere", K::flash_2, kAlike, kFlash2, 1, kNo, kNo, kNo, kInTurn, kWarps, "8.0", ""},
     {K::aiter, "aiter", K::general, kAlike, kSquare, 1, kNo, kNo, kNo, kInTurn, kNo, "", ""},
 }};
 

@@ -21,7 +21,8 @@ enum class AttentionKernel {
   fmha_hopper,
   fmha_blackwell,
   fmha_blackwell_trtllm,  ///< the same in TensorRT-LLM itself
-  cudnn_9,                ///< cuDNN 9 on Hopper
+  cudnn_9,                ///< cuDNN 9 on Hopper and later
+  cudnn_9_ampere,         ///< cuDNN 9 on Ampere and Ada: not measured, with FlashAttention 2's algorithm and constants
   aiter,                  ///< AMD
 };
 
@@ -55,7 +56,9 @@ struct AttentionKernelInfo {
 /// Dao-AILab/flash-attention (csrc/flash_attn, hopper/tile_size.h), flashinfer-ai/flashinfer, NVIDIA/TensorRT-LLM
 /// (cpp/kernels/fmha_v2); cuDNN's, aiter's and Blackwell's are assumed. FlashAttention 3 requires an H100 or H800
 /// (Dao-AILab/flash-attention, README); its instructions, as those of TensorRT-LLM's kernels for Hopper, are of sm_90a alone (PTX
-/// ISA, wgmma).
+/// ISA, wgmma). cuDNN's needs SM80 or newer and uses FlashAttention 2's algorithm (docs.nvidia.com/deeplearning/cudnn, frontend,
+/// operations/Attention, "Support Matrix"; PyTorch, aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
+/// check_cudnn_hardware_support).
 [[nodiscard]] std::span<const AttentionKernelInfo> attention_kernels();
 [[nodiscard]] const AttentionKernelInfo& info(AttentionKernel kernel);
 [[nodiscard]] std::optional<AttentionKernel> find_attention_kernel(std::string_view name);

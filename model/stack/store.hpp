@@ -22,8 +22,10 @@ struct StoreSettings {
   Seconds p2p_key_peer;  ///< per key and further GPU: issue of two copies, wait, callback
   Seconds nccl_key_gpu;  ///< per key and GPU: a reduce and a broadcast launched from one thread
   // Empirical; 1 where nothing is known.
-  double nccl_slowdown = 1.0;      ///< of everything on device and host while the nccl store is in use
-  double nccl_decode_share = 1.0;  ///< of the input's threads, rounded, that decode meanwhile; one always does
+  /// Of kernels, of the host time that issues them and of decoding, while the nccl store is in use. Its collectives and host time
+  /// per key were fitted as they are.
+  double nccl_slowdown = 1.0;
+  double nccl_decode_share = 1.0;  ///< of the input's threads that is left to decode meanwhile
   std::string source, nccl_source;
 };
 

@@ -90,9 +90,27 @@ TEST_CASE("boards without slots are wired as in the system that they are mounted
   CHECK(configured(o).hardware().id == "h100-sxm5-80gb");
   o = options("rtx-3090", "resnet50");
   o.gpus = 2;
-  CHECK(tells(configured(o), "on PCIe alone"));
+  CHECK(tells(configured(o),
+              "2 x rtx-3090 are put on PCIe alone, without links of their own, all below one CPU, where they copy to "
+              "each other directly; a system file can state another wiring"));
   o.gpus = 1;
   CHECK_FALSE(tells(configured(o), "on PCIe alone"));
+  // The catalogue's machine with the same boards has them on two CPUs.
+  o = options("a100-pcie-40gb", "resnet50");
+  o.gpus = 4;
+  CHECK(tells(configured(o),
+              "4 x a100-pcie-40gb are put on PCIe alone, without links of their own, all below one CPU, where they "
+              "copy to each other directly; the catalogue's pcie-4x-a100 has such boards in its own wiring"));
+  o = options("rtx-4090", "resnet50");
+  o.gpus = 2;
+  CHECK(tells(configured(o),
+              "2 x rtx-4090 are put on PCIe, all below one CPU, where they copy to each other through host memory; "
+              "the catalogue's pcie-4x-rtx-4090 has such boards in its own wiring"));
+  o.gpus = 1;
+  CHECK_FALSE(tells(configured(o), "the catalogue's"));
+  o = options("p4000", "resnet50");
+  o.gpus = 2;
+  CHECK_FALSE(tells(configured(o), "on PCIe"));
 }
 
 TEST_CASE("another network's ports are told where they are fewer") {
@@ -223,10 +241,11 @@ TEST_CASE("a kernel of attention that the device lacks is refused where the user
   CHECK(refused("dgx-a100-80gb", "flash-2").empty());
   CHECK(refused("dgx-a100-80gb", "flash-3") ==
         "--attention flash-3: a100-sxm4-80gb has no such kernel, which needs compute capability 9.0 and no later one; it has "
-        "unfused, flash-1, flash-2\n");
-  CHECK(refused("dgx-a100-80gb", "cudnn") ==
-        "--attention cudnn: a100-sxm4-80gb has no such kernel, which needs compute capability 9.0; it has unfused, flash-1, "
-        "flash-2\n");
+        "unfused, flash-1, flash-2, cudnn\n");
+  CHECK(refused("dgx-a100-80gb", "cudnn").empty());
+  CHECK(refused("rtx-4090", "cudnn").empty());
+  CHECK(refused("dgx1", "cudnn") ==
+        "--attention cudnn: v100-sxm2-16gb has no such kernel, which needs compute capability 8.0; it has unfused\n");
   CHECK(refused("dgx1", "flash-1") ==
         "--attention flash-1: v100-sxm2-16gb has no such kernel, which needs compute capability 7.5; it has unfused\n");
   CHECK(refused("dgx1", "unfused").empty());
@@ -240,6 +259,21 @@ TEST_CASE("a kernel of attention that the device lacks is refused where the user
         "--attention flash-3: rtx-5090 has no such kernel, which needs compute capability 9.0 and no later one; it has unfused, "
         "flash-1, flash-2, cudnn\n");
   CHECK(refused("dgx-b200", "cudnn").empty());
+}
+
+TEST_CASE("cuDNN's attention before Hopper is FlashAttention 2's algorithm, and called cudnn") {
+  const auto word = [](const char* hardware) {
+    PredictOptions o = options(hardware, "llama-3.2-1b");
+    o.gpus = 1;
+    o.stack = "fsdp2-2.6";
+    o.precision = "bf16";
+    o.attention = "cudnn";
+    const Configuration c = configured(o);
+    return std::pair(std::string(attention_word(c)), c.stack.operators.attention.kernel);
+  };
+  CHECK(word("dgx-a100-80gb") == std::pair(std::string("cudnn"), AttentionKernel::cudnn_9_ampere));
+  CHECK(word("dgx-h100") == std::pair(std::string("cudnn"), AttentionKernel::cudnn_9));
+  CHECK(info(AttentionKernel::cudnn_9_ampere).like == AttentionKernel::flash_2);
 }
 
 TEST_CASE("a kernel of attention that the stack names and the device lacks gives way to one that it has") {

@@ -315,6 +315,29 @@ TEST_CASE("workers are those of each process under PyTorch, of the node elsewher
         "loader-bound: 0.50x of what the GPUs could take; needs 4 more workers, 2 for each of the 2 processes");
 }
 
+TEST_CASE("NCCL's store leaves a share of the decode threads, of few threads as of many") {
+  PredictOptions options = job();
+  options.gpus = 2;
+  options.batch = 16;
+  options.stack = "mxnet-ngc-18.04";
+  options.exchange = "nccl";
+  const auto step = [&](int workers) {
+    options.workers = workers;
+    return predicted(options).step_time.value;
+  };
+  // 0.718 and 1.436 threads, both on one.
+  CHECK_THAT(step(1) / step(2), WithinRel(2.0, 0.01));
+  for (int workers = 2; workers <= 8; ++workers) {
+    INFO(workers);
+    CHECK(step(workers) < step(workers - 1));
+  }
+  // The share was set with 39 threads, of which it leaves 28 as they are.
+  options.workers = 39;
+  const Prediction p = predicted(options);
+  CHECK(p.input_verdict->workers == 28);
+  CHECK_THAT(p.input_verdict->sample.base(), WithinRel(1.18 * 12.5e-3, 1e-12));
+}
+
 TEST_CASE("a mock loader takes the place of a loader that could be, and of nothing else") {
   const auto message = [](const PredictOptions& options) {
     const auto prediction = predict(session(), options);

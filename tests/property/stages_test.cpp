@@ -71,6 +71,21 @@ TEST_CASE("a store's update is told: what the GPUs wait for, and what it takes")
   }
 }
 
+TEST_CASE("an update takes as long where a store makes it as on one GPU: what slows kernels under NCCL slows it, too") {
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  const auto update = [&](int gpus) {
+    PredictOptions options;
+    options.hardware = "dgx1";
+    options.model = "resnet50";
+    options.stack = "mxnet-ngc-18.04";
+    options.exchange = "nccl";
+    options.batch = 16;
+    options.gpus = gpus;
+    return predict(*session, options)->phases.weight_update_total.base();
+  };
+  for (const int gpus : {2, 8}) CHECK_THAT(update(gpus), WithinRel(update(1), 1e-3));
+}
+
 TEST_CASE("over PCIe what the exchange adds to backward is what it takes longer than on one GPU") {
   const auto session = open_session({TBDSIM_SOURCE_DIR});
   for (const char* stack : {"pytorch-2.1", "mxnet-1.2"}) {
@@ -106,4 +121,22 @@ TEST_CASE("a loader that is too slow hides what is exchanged beside it") {
   CHECK(p.phases.input_exposed > 0.8 * p.step_time.value);
   CHECK(p.phases.exchange_exposed < 0.1 * p.step_time.value);
   CHECK(p.phases.exchange_total > p.phases.exchange_exposed);
+}
+
+TEST_CASE("a loader that is too slow hides what a store updates, on any number of GPUs") {
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  for (const int gpus : {2, 4, 8}) {
+    INFO(gpus);
+    PredictOptions options;
+    options.hardware = "dgx1";
+    options.model = "alexnet";
+    options.stack = "mxnet-ngc-18.04";
+    options.exchange = "nccl";
+    options.batch = 16;
+    options.gpus = gpus;
+    const Prediction p = *predict(*session, options);
+    CHECK(p.limit.resource == Resource::input);
+    CHECK(p.phases.weight_update_total > Seconds(0.0));
+    CHECK(p.phases.weight_update <= (1.0 - input_share(p) + 1e-9) * p.phases.weight_update_total);
+  }
 }

@@ -24,7 +24,8 @@ void NcclStore::prepare(StepBuilder& builder) {
     if (group_of(key) == groups_.size()) groups_.emplace_back();
     Group& group = groups_.back();
     group.bytes += builder.gradient_bytes(key);
-    group.update += kernels_.update_cost(static_cast<double>(elements(builder.graph().parameter(key).shape))).kernel.time;
+    const double count = static_cast<double>(elements(builder.graph().parameter(key).shape));
+    group.update += settings_.slowdown * kernels_.update_cost(count).kernel.time;
     ++group.keys;
   }
   reduce_.prepare(builder);
@@ -87,7 +88,7 @@ Result<PlannedExchange> plan_nccl_store(const ExchangeSetting& setting) {
       fmt::format("reduce and broadcast in groups of {} keys, {}", store.keys_per_group, reduce->description);
   const Seconds host = store_key_time(setting, static_cast<double>(setting.devices.size()) * store.nccl_key_gpu);
   auto style = std::make_unique<NcclStore>(std::move(*reduce), std::move(*broadcast), setting.kernels,
-                                           NcclStore::Settings{store.keys_per_group, host});
+                                           NcclStore::Settings{store.keys_per_group, host, store.nccl_slowdown});
   return PlannedExchange{std::move(style), "paper", std::move(description)};
 }
 

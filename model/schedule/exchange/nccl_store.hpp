@@ -17,7 +17,8 @@ class NcclStore final : public ExchangeStyle {
  public:
   struct Settings {
     int keys_per_group = 16;
-    Seconds host_per_key;  ///< over all GPUs
+    Seconds host_per_key;   ///< over all GPUs
+    double slowdown = 1.0;  ///< of the updates, as of the step's other kernels
   };
   NcclStore(CollectivePlan reduce, CollectivePlan broadcast, const KernelModel& kernels, Settings settings)
       : reduce_(std::move(reduce)), broadcast_(std::move(broadcast)), kernels_(kernels), settings_(settings) {}
