@@ -135,12 +135,8 @@ struct RegionDoubt {
 RegionDoubt region_doubt(const StepMemory& memory) {
   RegionDoubt result;
   if (memory.events.empty()) return result;
-  const MemoryParts& parts = memory.profile.at_peak;
-  const double maps = (parts[MemoryPart::feature_maps] + parts[MemoryPart::dynamic]).base();
-  const double workspace = parts[MemoryPart::workspace].base();
-  const double doubt = std::hypot(kMapSpread * maps, kWorkspaceSpread * workspace) / std::max(1.0, maps + workspace);
   constexpr int kWorlds = 6;
-  for (const Bytes change : region_changes(memory, kCentral80 * doubt, kWorlds)) {
+  for (const Bytes change : region_changes(memory, {kCentral80 * kMapSpread, kCentral80 * kWorkspaceSpread}, kWorlds)) {
     result.less = std::max(result.less, -change);
     result.more = std::max(result.more, change);
   }

@@ -100,14 +100,21 @@ TEST_CASE("divided networks: what is shown fits where the job fits") {
 
 // An allocator whose regions double takes 2 GB more for a little more: which side a batch is on is in doubt, and so in the range.
 TEST_CASE("under TensorFlow, of two neighbours' ranges one holds both peaks") {
-  for (const auto& [model, first, last] : {std::tuple{"googlenet", 58, 66}, {"resnet50", 30, 36}, {"vgg16", 40, 46}}) {
+  for (const auto& [hardware, model, stack, first, last] :
+       {std::tuple{"titan-xp", "googlenet", "tensorflow-1.15", 58, 66},
+        {"titan-xp", "resnet50", "tensorflow-1.15", 30, 36},
+        {"titan-xp", "vgg16", "tensorflow-1.15", 40, 46},
+        // Here scratch memory decides, whose own size is least known.
+        {"v100-sxm2-16gb", "resnet152", "tensorflow-1.15", 8, 14},
+        // Here holes decide: batch 20 takes a region less than 19 and 21, in the model as on the device by chance.
+        {"p100-pcie-16gb", "inception_v3", "tensorflow-1.4", 17, 22}}) {
     std::vector<GpuMemory> peaks;
     for (int batch = first; batch <= last; ++batch) {
       PredictOptions o;
-      o.hardware = "titan-xp";
+      o.hardware = hardware;
       o.gpus = 1;
       o.model = model;
-      o.stack = "tensorflow-1.15";
+      o.stack = stack;
       o.batch = batch;
       peaks.push_back(report_memory(session(), o, {false, false})->memory.gpus.front());
     }
