@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kKiB = 1024.0;
 
-/// A feature map of 400 KiB, and beside it scratch memory that is gone before the map: 224 KiB of the first region, which has
-/// 1 MiB, are left.
+/// A feature map of 400 KiB, and beside it scratch memory that is gone before the map, all in the first region, which has
+/// 1 MiB.
 StepMemory step(double workspace) {
   StepMemory memory;
   memory.arrays = {{Bytes(400.0 * kKiB), MemoryPart::feature_maps, OpId{0}, 0, 2},
@@ -36,10 +36,10 @@ Bytes least(double workspace, ArrayDoubt doubt) {
 
 TEST_CASE("each array is as uncertain as its kind: scratch memory may need a region that feature maps do not") {
   // Nothing is in doubt, nothing changes.
-  CHECK(most(400.0, {0.0, 0.0}) == Bytes(0.0));
-  // 4 % more of 400 and 400 KiB fit 1 MiB; scratch memory of nearly twice its size takes the next region, of 2 MiB.
-  CHECK(most(400.0, {0.04, 0.04}) == Bytes(0.0));
-  CHECK(most(400.0, {0.04, 0.64}) == Bytes(2048.0 * kKiB));
+  CHECK(most(500.0, {0.0, 0.0}) == Bytes(0.0));
+  // 4 % more of 400 and 500 KiB fit 1 MiB; scratch memory of nearly twice its size takes the next region, of 2 MiB.
+  CHECK(most(500.0, {0.04, 0.04}) == Bytes(0.0));
+  CHECK(most(500.0, {0.04, 0.64}) == Bytes(2048.0 * kKiB));
   // Above the edge by as much: a smaller one does without that region.
   CHECK(least(700.0, {0.04, 0.04}) == Bytes(0.0));
   CHECK(least(700.0, {0.04, 0.64}) == Bytes(-2048.0 * kKiB));
