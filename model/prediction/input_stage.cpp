@@ -34,11 +34,12 @@ void share_limits(double loading, const std::string& what, StepTimes& times) {
 
 /// While loading is what the step waits for, exchange, host, copies to it and other stages are waited for beside it: what they
 /// take then is hidden, as much as loading's part of the critical path, and the GPU waits for its samples. So is what a store
-/// updates while the GPU waits for the exchange.
+/// updates while the GPU waits for the exchange: it then is a part of the exchange again, as where nothing waits for it.
 void hide_beside_loading(double loading, PhaseTimes& phases) {
   const Seconds updated = loading * phases.store_update;
   phases.store_update -= updated;
   phases.weight_update -= updated;
+  phases.exchange_total += updated;
   phases.input_exposed += updated;
   for (Seconds* wait : {&phases.exchange_exposed, &phases.host_exposed, &phases.bubble, &phases.offload}) {
     const Seconds hidden = loading * *wait;

@@ -138,5 +138,6 @@ TEST_CASE("a loader that is too slow hides what a store updates, on any number o
     CHECK(p.limit.resource == Resource::input);
     CHECK(p.phases.weight_update_total > Seconds(0.0));
     CHECK(p.phases.weight_update <= (1.0 - input_share(p) + 1e-9) * p.phases.weight_update_total);
+    CHECK(p.phases.weight_update + p.phases.exchange_total >= p.phases.weight_update_total);
   }
 }
