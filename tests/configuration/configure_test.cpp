@@ -91,8 +91,8 @@ TEST_CASE("boards without slots are wired as in the system that they are mounted
   o = options("rtx-3090", "resnet50");
   o.gpus = 2;
   CHECK(tells(configured(o),
-              "2 x rtx-3090 are put on PCIe alone, without links of their own, all below one CPU, where they copy to "
-              "each other directly; a system file can state another wiring"));
+              "2 x rtx-3090 are put on PCIe alone, without links of their own, all below one CPU, where they copy to each other "
+              "through host memory; a system file can state another wiring"));
   o.gpus = 1;
   CHECK_FALSE(tells(configured(o), "on PCIe alone"));
   // The catalogue's machine with the same boards has them on two CPUs.
