@@ -242,11 +242,14 @@ def bigscience(row):
     # FLOP/s count three or four passes, as import_parallel.py says.
     kept = row["model"] == "GPT 1.3B" and float(n["TFlops"]) * float(n["Speed"]) < 0.875 * 29 * 47.0
     model, board, micro = import_parallel.MODELS[row["model"]], row["device"].lower(), total // (data * batch)
+    # The script of the page's main table sets ZeRO 0. Its tables with a bucket size stand under "zero_stage:1 + reduce_bucket_size" and
+    # "Experiment 1: ... DS_ZeRO Stage 1".
+    divided = data > 1 and (row["model"] != "GPT 52B" or "bucket" in n)
     return dict(id=f"{model} on {row['n_gpus']} {board}, t{tensor} d{data} p{stages} b{batch} m{micro}",
                 hw=JEAN_ZAY.format(board=board), model=model,
                 stack="megatron-deepspeed-2022", precision="fp16", batch_per_gpu=batch, optimizer="adam",
                 options=options(tensor_parallel=tensor, pipeline_parallel=stages, accumulate=micro,
-                                zero=1 if row["model"] != "GPT 52B" and data > 1 else None, recompute="none" if kept else "layer"),
+                                zero=1 if divided else None, recompute="none" if kept else "layer"),
                 metric="step_time_s", unit="s", measured=float(row["value"]),
                 group=f"bigscience {'whole layers' if tensor == 1 else 'shared layers'}")
 
