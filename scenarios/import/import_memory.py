@@ -17,6 +17,10 @@ from tables import COLUMNS
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "memory"
 MIB = 1_048_576
 BOARDS = {"TITAN Xp": "titan-xp", "Volta": "titan-v", "Turing": "rtx-2080-ti"}
+# The source draws the points of these layers and widths dashed: beyond the 12 GiB of the TITAN Xp that ran the others. It does not name
+# their board. The Quadro P6000 stands for it: the same chip with 24 GiB.
+LARGER = "p6000"
+BEYOND = {"layers": ("4", "5"), "hidden": ("1024",)}
 # Scatter of one job's peaks over its repetitions: 8981, 9077, 9117, 9121, 9297 MiB.
 REPETITION = 0.013
 
@@ -27,11 +31,16 @@ def row(**fields):
 
 def sockeye_row(published, name, model, batch, hardware, group, use):
     mebibytes = float(published["value"]) * (1000 if published["unit"] == "GB" else 1)
+    board = "; board not named, larger than a TITAN Xp" if hardware == LARGER else ""
     return row(id=f"sockeye-memory-{name}", hw=hardware, model=model, stack="mxnet-0.12", batch_per_gpu=batch, seq_len="100",
                optimizer="adam", metric="peak_memory_bytes", unit="bytes", measured=f"{mebibytes * MIB:.0f}",
                spread=f"{REPETITION * mebibytes * MIB:.0f}", use=use, group=f"sockeye-memory/{group}",
                source=f'{published["source"]}; {published["value"]} {published["unit"]} as MiB'
-                      f'{" / 1000" if published["unit"] == "GB" else ""}; peak over all buckets, the longest 100 words on both sides')
+                      f'{" / 1000" if published["unit"] == "GB" else ""}; peak over all buckets, the longest 100 words on both sides{board}')
+
+
+def board_of(axis, value):
+    return LARGER if value in BEYOND[axis] else "titan-xp"
 
 
 def sockeye(published):
@@ -49,12 +58,11 @@ def sockeye(published):
     if published["quantity"] == "memory vs RNN layers":
         layers = re.search(r"(\d) LSTM", network).group(1)
         model = "sockeye" if layers == "2" else f"sockeye-{layers}-layer"
-        # The capacity of the board that ran the deep ones is not stated; the prediction of memory needs none.
-        return sockeye_row(published, f"layers-{layers}", model, batch, "titan-xp", "layers", "validation")
+        return sockeye_row(published, f"layers-{layers}", model, batch, board_of("layers", layers), "layers", "validation")
     if published["quantity"] == "memory vs hidden size":
         hidden = re.search(r"hidden (\d+)", network).group(1)
         model = "sockeye" if hidden == "512" else f"sockeye-h{hidden}"
-        return sockeye_row(published, f"hidden-{hidden}", model, batch, "titan-xp", "hidden", "validation")
+        return sockeye_row(published, f"hidden-{hidden}", model, batch, board_of("hidden", hidden), "hidden", "validation")
     return None
 
 
