@@ -14,6 +14,7 @@ BOARDS = {
     "TITAN V": "titan-v",
     "TITAN Xp (inferred, same figure)": "titan-xp",
     "RTX 2070": "rtx-2070",
+    "RTX 2070 Super": "rtx-2070-super",
     "RTX 2080 Ti": "rtx-2080-ti",
     "RTX 3080": "rtx-3080",
     "RTX 3090": "rtx-3090",
