@@ -132,6 +132,21 @@ std::string skipped_list(const Accuracy& accuracy) {
   return text.empty() ? "" : "\nRows skipped\n" + text;
 }
 
+/// How many jobs ran although they are predicted not to fit, and with `rows` which. Empty where all fit.
+std::string misfits(const Accuracy& accuracy, bool rows) {
+  int count = 0;
+  std::string ids;
+  for (const RowAccuracy& row : accuracy.rows) {
+    if (!row.skipped.empty() || row.fits_memory) continue;
+    ++count;
+    ids += fmt::format("  {}\n", row.id);
+  }
+  if (count == 0) return "";
+  return fmt::format("\n{} ran although predicted not to fit into memory{}\n",
+                     count == 1 ? "1 row" : fmt::format("{} rows", count), rows ? ":" : " (--rows names them)") +
+         (rows ? ids : "");
+}
+
 }  // namespace
 
 std::string accuracy_table(const Accuracy& accuracy, bool rows) {
@@ -150,7 +165,7 @@ std::string accuracy_table(const Accuracy& accuracy, bool rows) {
   if (!accuracy.fitted_groups.empty())
     text += "\nFit rows, which count for nothing\n" + groups_table(accuracy.fitted_groups, nullptr) +
             efficiency_table(accuracy.fitted_groups, nullptr);
-  return text + skipped_list(accuracy);
+  return text + skipped_list(accuracy) + misfits(accuracy, rows);
 }
 
 std::string accuracy_summary(const Accuracy& accuracy) {

@@ -19,6 +19,7 @@ Json row(const RowAccuracy& r) {
   json["error"] = r.error;
   json["time_error"] = r.time_error;
   json["baseline_error"] = or_null(r.baseline_error);
+  json["fits"] = r.fits_memory;
   return json;
 }
 

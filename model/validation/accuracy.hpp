@@ -10,7 +10,8 @@ struct RowAccuracy {
   std::string id, group, metric, unit;
   std::string table;  ///< name of the file that the row is from, without its ending
   bool fit = false;
-  std::string skipped;  ///< reason; empty: predicted
+  bool fits_memory = true;  ///< the job that ran is predicted to fit the memory of its GPUs and hosts
+  std::string skipped;      ///< reason; empty: predicted
   double predicted = 0, low = 0, high = 0, measured = 0, error = 0;
   double time_error = 0;                 ///< as the figures of groups count it: of a rate measured / predicted - 1
   std::optional<double> baseline_error;  ///< of the fitted constant-utilisation baseline, over time

@@ -116,6 +116,8 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
   result = compared(std::move(result), *value);
   if (!result.row.skipped.empty()) return result;
   result.kind = metric->kind;
+  // The row of a largest batch measured that batch; the job of its options is an example.
+  result.row.fits_memory = options.largest_batch || prediction->memory.fits;
   result.peak_fraction = peak_fraction(*metric, run, *prediction);
   result.gpus = prediction->job.gpus;
   result.fp32 = prediction->job.precision == name(Precision::fp32);

@@ -1,6 +1,10 @@
 #include "model/report/accuracy_table.hpp"
 
+#include <string>
+#include <string_view>
+
 #include "model/report/csv.hpp"
+#include "model/report/json.hpp"
 #include "tests/catch.hpp"
 
 namespace tbdsim {
@@ -108,6 +112,32 @@ table/k80  1  18 %    18 %  27 %  -18.2 %  50 %   18 %
 Rows skipped
      1  no system or GPU called "x"
 )");
+}
+
+TEST_CASE("Jobs that ran and are predicted not to fit are counted, and named with the rows") {
+  Accuracy accuracy = example();
+  const auto ends = [&](bool rows, std::string_view text) {
+    const std::string all = accuracy_table(accuracy, rows);
+    return all.size() > text.size() && all.compare(all.size() - text.size(), text.size(), text) == 0;
+  };
+  accuracy.rows[0].fits_memory = false;
+  CHECK(ends(false, "\n\n1 row ran although predicted not to fit into memory (--rows names them)\n"));
+  accuracy.rows[2].fits_memory = false;
+  accuracy.rows[3].fits_memory = false;  // skipped: not predicted
+  CHECK(ends(true, "\n\n2 rows ran although predicted not to fit into memory:\n  inside\n  fitted\n"));
+}
+
+TEST_CASE("Accuracy as JSON: whether the job of a row is predicted to fit, and nothing of a row that was skipped") {
+  Accuracy accuracy = example();
+  accuracy.rows[1].fits_memory = false;
+  const std::string text = accuracy_json(accuracy, {});
+  const auto part = [&](std::string_view from, std::string_view to) {
+    const std::size_t begin = text.find(from);
+    return text.substr(begin, text.find(to, begin) - begin);
+  };
+  CHECK(part("\"inside\"", "\"outside\"").find("\"fits\": true") != std::string::npos);
+  CHECK(part("\"outside\"", "\"fitted\"").find("\"fits\": false") != std::string::npos);
+  CHECK(part("\"skipped\"", "\"groups\"").find("\"fits\"") == std::string::npos);
 }
 
 TEST_CASE("Accuracy as CSV: a skipped row has a reason instead of figures") {

@@ -31,6 +31,7 @@ Result<Prediction> predictor(const PredictOptions& options) {
   prediction.job.model = "translator";
   prediction.samples.part = "target token";
   prediction.samples.parts = 25.0;
+  prediction.memory.fits = prediction.job.batch_per_gpu <= 64;
   if (!options.network.empty()) prediction.notices = {one_node_notice("network " + options.network)};
   if (options.zero) prediction.notices = {"--zero 1 shards nothing that counts here", one_copy_notice(*options.zero)};
   return prediction;
@@ -99,6 +100,15 @@ TEST_CASE("a row whose option has no effect is skipped with the reason") {
   const auto rows = assess_rows(predictor, runs);
   CHECK(rows[0].row.skipped == "network 10gbe: without effect, since the job runs on one node; use --nodes, such as --nodes 2");
   CHECK(rows[1].row.skipped == "--zero 1: there is one copy of the network, and nothing to shard over it");
+}
+
+TEST_CASE("a job that ran and is predicted not to fit is compared, and known") {
+  std::vector<MeasuredRun> runs(2, run("throughput", 16.0));
+  runs[1].options.batch = 128;
+  const auto rows = assess_rows(predictor, runs);
+  CHECK(rows[0].row.fits_memory);
+  CHECK_FALSE(rows[1].row.fits_memory);
+  CHECK(rows[1].row.skipped.empty());
 }
 
 TEST_CASE("one series: rows that differ in GPUs, machine and exchange, not in batch") {
