@@ -122,7 +122,9 @@ constexpr GlossaryEntry kGlossary[] = {
     {"measured, predicted", "The figure of the table and the figure of the program."},
     {"Memory", "Memory of the fullest GPU at its peak, as nvidia-smi shows it."},
     {"metric", "Evaluation of the batch, such as accuracy under MXNet."},
-    {"MFU", "Model FLOP utilisation: useful FLOP of the step over peak rate and step time. Recomputed work is not counted."},
+    {"MFU",
+     "Model FLOP utilisation: useful FLOP of the step over peak rate and step time. Recomputed work and scores that a causal "
+     "mask leaves out are not counted."},
     {"multiply-adds", "Products with a sum. One is two FLOP."},
     {"n", "Number of measurements."},
     {"name", "What to write after `--hw`, `--model` and so on."},
@@ -185,8 +187,8 @@ constexpr GlossaryEntry kGlossary[] = {
     {"USD, USD/h", "Price when bought, and price of an hour: rent, or the purchase divided by three years of constant use."},
     {"used", "What a link carried over what it could have carried in the step."},
     {"useful",
-     "FLOP of the direct method over the listed peak, while the GPU is busy. Recomputed work counts. Winograd and FFT need fewer "
-     "operations, so it may pass 100 %."},
+     "FLOP of the direct method over the listed peak, while the GPU is busy. Recomputed work counts, scores that a causal mask "
+     "leaves out do not. Winograd and FFT need fewer operations, so it may pass 100 %."},
     {"Utilisation", "How far GPU, units and CPU are used."},
     {"Validation", "Predictions against rows that set no constant."},
     {"value", "What a claim or control computes."},

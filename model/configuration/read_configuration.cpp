@@ -16,6 +16,7 @@
 #include "model/configuration/choose_offload.hpp"
 #include "model/configuration/choose_stages.hpp"
 #include "model/configuration/network_notices.hpp"
+#include "model/cost/library_age.hpp"
 #include "model/hardware/plain_host.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/memory/mxnet_graph.hpp"
@@ -217,9 +218,15 @@ void check_support(const Device& device, Configuration& configuration, Errors& e
     errors.push_back(Error{fmt::format("stack {} needs compute capability {}, {} has {}", stack.id,
                                        stack.minimum_compute_capability, device.id, device.compute_capability)});
   } else if (!knows_family(stack.cuda, device.chip)) {
+    const double share = young_library_share(device.chip, stack.cuda);
+    const std::string taken =
+        share == 1.0 ? "taken as if it knew the device, the range is wider"
+                     : fmt::format(
+                           "products on tensor cores are taken at {} of their rate, the range is wider; a build that "
+                           "knows the device: --set stack.cuda={}",
+                           share, device.chip.cuda);
     configuration.notices.push_back(
-        fmt::format("stack {} (CUDA {}) is older than {}: taken as if it knew the device, the range is wider", stack.id,
-                    stack.cuda, device.id));
+        fmt::format("stack {} (CUDA {}) is older than {}: {}", stack.id, stack.cuda, device.id, taken));
     stack.extra_spread = std::hypot(stack.extra_spread, kForeignGenerationSpread);
   }
 }

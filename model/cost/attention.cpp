@@ -1,5 +1,6 @@
 #include "model/cost/attention.hpp"
 
+#include "model/cost/attention_blocks.hpp"
 #include "model/cost/gemm.hpp"
 #include "model/cost/memory_bound.hpp"
 
@@ -30,6 +31,8 @@ KernelTimeModel separate_attention_time(const AttentionShape& s, bool backward, 
   if (s.causal && !backward) move(2.0 * scores, means.pointwise);
   const double again = reread_passes(RowKernel::softmax, s.keys, means.element, means.softmax);
   move(((backward ? means.softmax_backward_passes : 2.0) + again) * scores, means.softmax);
+  // The products compute masked scores, too: the units execute them, to no use.
+  sum.flop = attention_flop(s, backward);
   return sum;
 }
 

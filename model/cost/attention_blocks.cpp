@@ -93,4 +93,8 @@ double attention_scores(const AttentionShape& s) {
   return all * std::max(seen - cut, 0.0);
 }
 
+Flop attention_flop(const AttentionShape& s, bool backward) {
+  return Flop(2.0 * attention_scores(s) * (s.width + s.values()) * (backward ? 2.0 : 1.0));
+}
+
 }  // namespace tbdsim

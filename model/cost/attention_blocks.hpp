@@ -17,4 +17,8 @@ struct AttentionBlocks {
 /// Scores that the mask leaves, of all heads.
 [[nodiscard]] double attention_scores(const AttentionShape& shape);
 
+/// Useful FLOP of one pass, whatever kernel runs it: two products forward and four backward, of the scores that the mask leaves.
+/// Masked scores that a kernel computes, and scores that it computes again, are left out.
+[[nodiscard]] Flop attention_flop(const AttentionShape& shape, bool backward);
+
 }  // namespace tbdsim

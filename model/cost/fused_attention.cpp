@@ -109,8 +109,7 @@ KernelTimeModel fused_attention_time(const AttentionShape& s, bool backward, con
     kernel.bytes += before;
   }
   const double scores = attention_scores(s);
-  // Scores that backward computes again are no useful work: 4 products of 5.
-  kernel.flop = Flop(2.0 * scores * (s.width + s.values()) * (backward ? 2.0 : 1.0));
+  kernel.flop = attention_flop(s, backward);
   const Flop executed(2.0 * scores * (backward ? 3.0 * s.width + 2.0 * s.values() : s.width + s.values()));
   const double c = compute.time.base(), m = memory.base();
   const Seconds busy = Seconds(std::cbrt(c * c * c + m * m * m)) + beside;

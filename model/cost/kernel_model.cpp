@@ -77,25 +77,25 @@ bool copies_part(const OpGraph& graph, const Op& op, Pass pass, const Stack& sta
 }
 
 /// The finest step, in elements, of the rows that a product in 16 bits reads and writes, up to the eight that one load of 16 B
-/// holds. Rows of the inputs and of the gradient of the weights are as long as a layer has inputs, those of the results as it has
-/// outputs; a gradient of the weights runs along the rows of the batch besides.
-int row_step(const OpGraph& graph, const Op& op, Pass pass, double batch) {
+/// holds. Every operand and result of all three passes lies with features side by side: inputs and gradients of the weights have
+/// rows as long as the layer has inputs, results and their gradients as it has outputs. The batch lengthens no row.
+int row_step(const OpGraph& graph, const Op& op) {
   constexpr std::int64_t kLoad = 8;
-  std::int64_t step = std::gcd(kLoad, graph.input_shape(op).back());
-  step = std::gcd(step, graph.output_shape(op).back());
-  const double rows =
-      batch * static_cast<double>(elements(graph.input_shape(op))) / static_cast<double>(graph.input_shape(op).back());
-  if (pass == Pass::backward_weights) step = std::gcd(step, static_cast<std::int64_t>(rows));
-  return static_cast<int>(step);
+  return static_cast<int>(std::gcd(std::gcd(kLoad, graph.input_shape(op).back()), graph.output_shape(op).back()));
 }
 
-/// cuBLAS before CUDA 11 has tensor-core kernels only for rows of whole loads of 16 B (paper: NVIDIA, Matrix Multiplication
-/// Background User's Guide): scores of a vocabulary of odd size run on vector lanes.
+/// cuBLAS before CUDA 11 has tensor-core kernels only where all three dimensions of a product are whole loads of 16 B (paper:
+/// NVIDIA, Matrix Multiplication Background User's Guide): scores of a vocabulary of odd size run on vector lanes, and gradients
+/// of weights, whose third dimension is the rows of the batch, at an odd batch.
 bool lacks_tensor_kernel(const OpGraph& graph, const Op& op, Pass pass, double batch, const Stack& stack) {
-  constexpr int kAnyRowsFrom = 110, kWholeLoad = 8;
+  constexpr int kAnyRowsFrom = 110;
+  constexpr std::int64_t kWholeLoad = 8;
   const int cuda = capability_number(stack.cuda);
-  return cuda != 0 && cuda < kAnyRowsFrom && (op.kind == OpKind::linear || op.kind == OpKind::matmul) &&
-         row_step(graph, op, pass, batch) < kWholeLoad;
+  if (cuda == 0 || cuda >= kAnyRowsFrom || (op.kind != OpKind::linear && op.kind != OpKind::matmul)) return false;
+  const Shape& in = graph.input_shape(op);
+  const double rows = batch * static_cast<double>(elements(in)) / static_cast<double>(in.back());
+  const bool whole_rows = pass != Pass::backward_weights || static_cast<std::int64_t>(rows) % kWholeLoad == 0;
+  return row_step(graph, op) < kWholeLoad || !whole_rows;
 }
 
 /// cuDNN 7 has no tensor-core kernels for some convolutions: those of groups, whose kernels are direct ones
@@ -394,7 +394,7 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
   constexpr Bytes kByte(1.0);
   const bool narrow = eight_bits_ && runs_in_8_bits(graph, op, batch);
   KernelRates rates = gemm_rates_;
-  if (tensor_core_ && element_ == kHalf && op.kind == OpKind::linear && row_step(graph, op, pass, batch) == 1) {
+  if (tensor_core_ && element_ == kHalf && op.kind == OpKind::linear && row_step(graph, op) == 1) {
     // Rows that begin at odd numbers are loaded number by number, which feeds so many FLOP a cycle and multiprocessor (assumed:
     // half of an A100's tensor cores; slower ones see nothing of it).
     constexpr double kFed = 1024.0;

@@ -113,6 +113,24 @@ TEST_CASE("boards without slots are wired as in the system that they are mounted
   CHECK_FALSE(tells(configured(o), "on PCIe"));
 }
 
+TEST_CASE("a stack older than the board: what its libraries are taken to do, to the letter") {
+  const auto notice = [](const char* board, const char* stack) {
+    PredictOptions o = options(board);
+    o.stack = stack;
+    for (const std::string& n : configured(o).notices)
+      if (n.find("is older than") != std::string::npos) return n;
+    return std::string();
+  };
+  CHECK(
+      notice("b300-sxm-288gb", "pytorch-2.1") ==
+      "stack pytorch-2.1 (CUDA 12.1) is older than b300-sxm-288gb: products on tensor cores are taken at 0.8 of their rate, the "
+      "range is wider; a build that knows the device: --set stack.cuda=12.9");
+  // Ada runs Ampere's kernels.
+  CHECK(notice("rtx-4090", "pytorch-1.13") ==
+        "stack pytorch-1.13 (CUDA 11.7) is older than rtx-4090: taken as if it knew the device, the range is wider");
+  CHECK(notice("b300-sxm-288gb", "pytorch-2.11").empty());
+}
+
 TEST_CASE("another network's ports are told where they are fewer") {
   PredictOptions o = options();
   o.nodes = 2;

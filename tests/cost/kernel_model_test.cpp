@@ -236,6 +236,30 @@ TEST_CASE("an attention layer: one kernel where the stack fuses it, else product
   }
 }
 
+TEST_CASE("useful FLOP of causal attention are those of unmasked scores; separate kernels execute the masked ones, too") {
+  GraphBuilder g("attention", "file", "sentence", {256}, 4);
+  const TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{1000, 512});
+  (void)g.add(OpKind::attention, {x, x, x}, AttentionAttributes{8, true}, "causal");
+  (void)g.add(OpKind::attention, {x, x, x}, AttentionAttributes{8, false}, "all");
+  const OpGraph graph = std::move(g).finish().value();
+  const TrainingStep step = training_step(graph);
+  const auto attention = [&](const KernelModel& kernels, Pass pass, const char* name) {
+    for (const auto* part : {&step.forward, &step.backward})
+      for (const StepNode& node : *part)
+        if (node.pass == pass && graph.op(node.op).name == name) return kernels.cost(graph, node, 4).kernel;
+    return KernelTimeModel{};
+  };
+  const Stack fused = changed([](Stack& s) { s.operators.attention.fused = true; });
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    const KernelTimeModel apart = attention(model(), pass, "causal"), one = attention(model(fused), pass, "causal");
+    // 4 sentences of 8 heads, half of 256 x 256 scores of width 64.
+    const double flop = (pass == Pass::forward ? 2 : 4) * 2.0 * 32 * 256 * 128 * 64;
+    CHECK_THAT(apart.flop.base(), WithinRel(flop, 1e-12));
+    CHECK_THAT(one.flop.base(), WithinRel(flop, 1e-12));
+    CHECK(apart.executing == attention(model(), pass, "all").executing);
+  }
+}
+
 TEST_CASE("a stack's attention kernel runs in 16 bits on devices that have it, unmeasured it runs like the general one") {
   GraphBuilder g("attention", "file", "sentence", {2048}, 4);
   const TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{1000, 512});

@@ -323,3 +323,58 @@ TEST_CASE("a board's own samples of batch norm say how many instructions its 16-
   CHECK_THAT(moved(measured).base(), WithinRel(single_access_time(bytes, Bytes(2.0), 1.0, rates).time.base(), 1e-9));
   CHECK(moved(measured) > moved(board()));
 }
+
+namespace {
+
+/// One linear layer over sentences of 197 tokens, as a ViT has them with its class token.
+OpGraph tokens(std::int64_t inputs, std::int64_t outputs) {
+  GraphBuilder g("tokens", "file", "sentence", {197, inputs}, 4);
+  const TensorId x = g.linear(g.input(), inputs, "first", false);
+  g.softmax_loss(g.linear(x, outputs, "layer", false), "loss");
+  return std::move(g).finish().value();
+}
+
+NodeCost layer_cost(const OpGraph& graph, Pass pass, double batch, const char* cuda) {
+  Device d = board();
+  d.peak.fp16_tensor = FlopPerSecond(400e12);
+  d.boost_clock = Hertz(1.25e9);
+  d.memory_bandwidth = BytesPerSecond(60e12);
+  Stack s = stack();
+  s.cuda = cuda;
+  const KernelModel kernels = KernelModel::make(d, Precision::fp16, s, constants()).value();
+  const TrainingStep step = training_step(graph);
+  for (const auto* part : {&step.forward, &step.backward})
+    for (const StepNode& node : *part)
+      if (node.pass == pass && graph.op(node.op).name == "layer") return kernels.cost(graph, node, batch);
+  FAIL("no such node");
+  return {};
+}
+
+double body(const NodeCost& cost) { return (cost.kernel.time - cost.kernel.launch).base(); }
+
+}  // namespace
+
+TEST_CASE("16-bit rows of odd length, from CUDA 11 on: odd features are slow in every pass, an odd number of tokens in none") {
+  // The worked example of model/cost/README.md: 400 TFLOP/s against 1,024 FLOP x 80 multiprocessors x 1.25 GHz.
+  const double ratio = body(layer_cost(tokens(4096, 4097), Pass::forward, 64, "12.1")) /
+                       body(layer_cost(tokens(4096, 4098), Pass::forward, 64, "12.1"));
+  CHECK_THAT(ratio, WithinRel(3.90625, 1e-5));
+  const OpGraph even = tokens(1024, 4096), odd = tokens(1024, 4095);
+  for (const Pass pass : {Pass::forward, Pass::backward_data, Pass::backward_weights}) {
+    const double sample = body(layer_cost(even, pass, 64, "11.0")) / 64;
+    for (const double batch : {63.0, 65.0})
+      CHECK_THAT(body(layer_cost(even, pass, batch, "11.0")) / batch, WithinRel(sample, 0.02));
+    CHECK(body(layer_cost(odd, pass, 64, "11.0")) / 64 > 3.5 * sample);
+    CHECK(layer_cost(odd, pass, 64, "11.0").tensor_core);
+  }
+}
+
+TEST_CASE("before CUDA 11 all three dimensions of a product on tensor cores are multiples of eight, tokens too") {
+  const OpGraph even = tokens(1024, 4096);
+  for (const auto& [batch, whole] : {std::pair{63.0, false}, {64.0, true}, {68.0, false}, {72.0, true}}) {
+    CHECK(layer_cost(even, Pass::backward_weights, batch, "10.2").tensor_core == whole);
+    CHECK(layer_cost(even, Pass::forward, batch, "10.2").tensor_core);
+    CHECK(layer_cost(even, Pass::backward_weights, batch, "11.0").tensor_core);
+  }
+  CHECK_FALSE(layer_cost(tokens(1024, 4092), Pass::forward, 64, "10.2").tensor_core);
+}

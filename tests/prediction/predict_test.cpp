@@ -276,6 +276,36 @@ TEST_CASE("GPUs that refuse each other's memory: MXNet's store pays for staging"
   CHECK(predicted(options).phases.exchange_total > 1.5 * peers.phases.exchange_total);
 }
 
+TEST_CASE("a ViT of 197 tokens takes as long for a sample of an odd batch as of its neighbours") {
+  for (const char* board : {"a100-sxm4-80gb", "b200-sxm-180gb"}) {
+    const auto sample = [&](int batch) {
+      PredictOptions options;
+      options.hardware = board;
+      options.model = "vit_large_patch16_224";
+      options.precision = "bf16";
+      options.batch = batch;
+      return predicted(options).step_time.value.base() / batch;
+    };
+    for (const int batch : {63, 65}) CHECK_THAT(sample(batch), WithinRel(sample(64), 0.02));
+  }
+}
+
+TEST_CASE("MFU goes as one over the step time, whatever kernel computes causal attention") {
+  const auto work = [](const char* attention) {
+    PredictOptions options;
+    options.hardware = "a100-sxm4-80gb";
+    options.model = "llama-3.2-1b";
+    options.stack = "megatron-core-0.14";
+    options.precision = "bf16";
+    options.batch = 8;
+    options.attention = attention;
+    const Prediction p = predicted(options);
+    CHECK_THAT(p.utilization.mfu * p.step_time.value.base(), WithinRel(p.work.flop_per_gpu / p.work.peak / Seconds(1.0), 1e-9));
+    return p.work.flop_per_gpu.base();
+  };
+  CHECK_THAT(work("unfused"), WithinRel(work("flash-2"), 1e-9));
+}
+
 TEST_CASE("useful work per sample does not depend on how many micro-batches make an update") {
   PredictOptions options = dgx1(1);
   const auto work = [&](int accumulate) {
