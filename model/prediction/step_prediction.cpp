@@ -267,7 +267,8 @@ Result<Prediction> told(const Configuration& configuration, Simulated& step) {
   p.loads = loads(configuration, times, p);
   if (std::string state = optimizer_state_text(configuration); !state.empty() && is_whole_16_bit(configuration.precision))
     p.notices.push_back("optimiser state: " + state);
-  if (std::string eight = eight_bit_notice(configuration); !eight.empty()) p.notices.push_back(std::move(eight));
+  for (std::string eight : {eight_bit_notice(configuration), slower_in_8_bits(configuration, *kernels)})
+    if (!eight.empty()) p.notices.push_back(std::move(eight));
   for (std::size_t i = 0; i < times.limits.size(); ++i) times.limits[i].text = limit_text(i, times, configuration);
   p.limits = std::move(times.limits);
   if (!p.limits.empty()) p.limit = p.limits.front();

@@ -290,6 +290,24 @@ TEST_CASE("a ViT of 197 tokens takes as long for a sample of an odd batch as of 
   }
 }
 
+TEST_CASE("8 bits that lose against bf16 are told, and only they") {
+  const auto loses = [](const char* model, const char* precision, int batch) {
+    PredictOptions options;
+    options.hardware = "h100-sxm5-80gb";
+    options.model = model;
+    options.precision = precision;
+    options.batch = batch;
+    const Prediction p = predicted(options);
+    return std::any_of(p.notices.begin(), p.notices.end(), [](const std::string& n) {
+      return n.find("longer than in bf16, casts included: --precision bf16 is faster") != std::string::npos;
+    });
+  };
+  // Products of 1,024 inputs are short beside their casts, those of 4,096 are not.
+  CHECK(loses("bert-large", "fp8", 64));
+  CHECK_FALSE(loses("bert-large", "bf16", 64));
+  CHECK_FALSE(loses("llama-3-8b", "fp8", 1));
+}
+
 TEST_CASE("MFU goes as one over the step time, whatever kernel computes causal attention") {
   const auto work = [](const char* attention) {
     PredictOptions options;
