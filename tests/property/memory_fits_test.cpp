@@ -98,6 +98,26 @@ TEST_CASE("divided networks: what is shown fits where the job fits") {
   CHECK(misfits > 4);
 }
 
+// Blocks that serve one array alone are holes later; at the next batch another array fills them, and memory falls.
+TEST_CASE("under PyTorch, where memory falls from one batch to the next, the range of the fuller one holds both peaks") {
+  for (const auto& [model, precision, batch] :
+       {std::tuple{"XGLMForCausalLM", "fp32", 7}, {"vgg13", "amp", 1}, {"vgg16", "amp", 7}, {"vit_h_14", "fp32", 4}}) {
+    const auto gpu = [&, name = model, arithmetic = precision](int of) {
+      PredictOptions o;
+      o.hardware = "a100-sxm4-80gb";
+      o.model = name;
+      o.precision = arithmetic;
+      o.batch = of;
+      return report_memory(session(), o, {false, false})->memory.gpus.front();
+    };
+    INFO(model << ", batches " << batch << " and the next");
+    const GpuMemory fuller = gpu(batch), next = gpu(batch + 1);
+    CHECK(next.peak < 0.95 * fuller.peak);
+    CHECK(next.allocated > fuller.allocated);  // the arrays themselves grow
+    CHECK(fuller.low <= next.peak);
+  }
+}
+
 // An allocator whose regions double takes 2 GB more for a little more: which side a batch is on is in doubt, and so in the range.
 TEST_CASE("under TensorFlow, of two neighbours' ranges one holds both peaks") {
   for (const auto& [hardware, model, stack, first, last] :
