@@ -23,7 +23,21 @@ ONLY_WIRED = {"vm-8x-v100": ("v100-sxm2-16gb", 8), "pcie-8x-rtx-4090": ("rtx-409
 PATCHED = "-patched-driver"  # a second entry of these boxes, as they were measured: a driver that allows peer access
 MEASURED_PATCHED = ("pcie-4x-rtx-4090", "pcie-8x-rtx-4090")
 # CPUs that systems.csv lacks, and where they are from.
-CPUS = {"dgx-station": ("1x Intel Xeon E5-2698 v4 2.2 GHz, 20-core", "20", "NVIDIA DGX Station data sheet (recalled)")}
+CPUS = {"dgx-station": ("1x Intel Xeon E5-2698 v4 2.2 GHz, 20-core", "20", "NVIDIA DGX Station data sheet (recalled)"),
+        "aws-p2.16xlarge": ("2x Intel Xeon E5-2686 v4, 64 vCPU", "32", "CPU: recalled; of the p3.16xlarge " + cpus.AWS_2019),
+        "aws-p3.16xlarge": ("2x Intel Xeon E5-2686 v4, 64 vCPU", "32", "CPU: " + cpus.AWS_2019),
+        "aws-p5en.48xlarge": ("2x Intel Xeon Platinum 8488C, 192 vCPU", "96", "CPU: " + cpus.AWS_P5EN),
+        "gcp-a2-highgpu-8g": ("2x Intel Xeon Platinum 8273CL, 96 vCPU", "48", "CPU: " + cpus.GOOGLE),
+        "gcp-a2-megagpu-16g": ("2x Intel Xeon Platinum 8273CL, 96 vCPU", "48", "CPU: " + cpus.GOOGLE),
+        "gcp-a2-ultragpu-8g": ("2x Intel Xeon Platinum 8273CL, 96 vCPU", "48", "CPU: " + cpus.GOOGLE),
+        "gcp-a3-highgpu-8g": ("2x Intel Xeon Platinum 8481C, 208 vCPU", "104", "CPU: " + cpus.GOOGLE),
+        "gcp-a3-megagpu-8g": ("2x Intel Xeon Platinum 8481C, 208 vCPU", "104", "CPU: " + cpus.GOOGLE + "; as many as of the a3-highgpu-8g"),
+        "gcp-a3-ultragpu-8g": ("2x Intel Xeon Platinum 8581C, 224 vCPU", "112", "CPU: " + cpus.GOOGLE),
+        "gcp-a4-highgpu-8g": ("2x Intel Xeon Platinum 8581C, 224 vCPU", "112", "CPU: " + cpus.GOOGLE),
+        "nebius-gpu-h100-sxm-8x": ("Intel Xeon (Sapphire Rapids), 128 vCPU", "64", "CPU: " + cpus.NEBIUS),
+        "nebius-gpu-h200-sxm-8x": ("Intel Xeon (Sapphire Rapids), 128 vCPU", "64", "CPU: " + cpus.NEBIUS),
+        "nebius-gpu-b200-sxm-8x": ("2x Intel Xeon Platinum 8580, 160 vCPU", "80", "CPU: " + cpus.NEBIUS_B200),
+        "azure-nd96isr-mi300x-v5": ("Intel Xeon Scalable (Sapphire Rapids), 96 vCPU", "48", "CPU: " + cpus.AZURE_MI300X)}
 # Prices that systems.csv lacks: USD, when, where.
 PRICES = {"dgx1": (149000, "2017-05", "paper: list price at its announcement, https://www.tweaktown.com/news/57488/nvidia-tesla-v100-single-slot-150w-dual-300w/index.html; it includes software support"),
           "dgx1-p100": (129000, "2016-04", "paper: price of the DGX-1 at its announcement, https://aiwiki.ai/wiki/nvidia_dgx_b300 (read 2026-11-23)"),
@@ -93,16 +107,16 @@ def host_of(row):
     return slug(re.split(r",| [\d.]+ GHz|, ", cpus)[0]), cpus, sockets, int(float(cores)), float(clock.group(1)) * 1000 if clock else "", source
 
 
-def write_host(out, host):
+def write_host(out, host, generation):
+    """Of a CPU that nothing names, the speed is that of servers with PCIe of this generation."""
     ident, name, sockets, cores, clock, source = host
     t = Table().text("name", name).integer("sockets", sockets).integer("cores", cores)
     t.amount("clock", clock, "MHz").text("source", source)
     memory = cpus.memory(name, sockets)
     if memory:
         t.amount("dram_bandwidth", memory[0], "GB/s").text("dram_bandwidth_source", memory[1])
-    speed = cpus.single_thread(name)
-    if speed:
-        t.fraction("single_thread", speed[0]).text("single_thread_source", speed[1])
+    speed, where = cpus.single_thread(name) or cpus.plain(generation)
+    t.fraction("single_thread", speed).text("single_thread_source", where)
     write(os.path.join(out, "hosts", ident + ".toml"), "systems.py", str(t))
 
 
@@ -271,10 +285,10 @@ def main():
             cpu, cores, source = CPUS[ident]
             full |= {"cpus": cpu, "cpu_cores_total": cores, "source": f"{full['source']}; {source}"}
         host = host_of(full)
-        if host and host[0] not in written:
-            write_host(out, host)
-            written.add(host[0])
         generation = int(float(systems.devices[device]["pcie_gen"]))
+        if host and host[0] not in written:
+            write_host(out, host, generation)
+            written.add(host[0])
         ident_host = host[0] if host else f"plain-pcie-{generation}"
         sockets = host[2] if host else 2
         write(os.path.join(out, "systems", ident + ".toml"), "systems.py", systems.body(ident, device, gpus, ident_host, sockets, full))

@@ -37,6 +37,8 @@ def cpu_link_id(pcie_generation):
 def named_cpu_link(cpus, pcie_generation):
     for words, link in (("E5-26", "cpu-link-intel-qpi-broadwell"), ("EPYC", "cpu-link-amd-inter-socket"),
                         ("8480", "cpu-link-intel-upi-sapphire-rapids"), ("4th Gen Xeon", "cpu-link-intel-upi-sapphire-rapids"),
+                        ("8481C", "cpu-link-intel-upi-sapphire-rapids"), ("8488C", "cpu-link-intel-upi-sapphire-rapids"),
+                        ("(Sapphire Rapids)", "cpu-link-intel-upi-sapphire-rapids"), ("858", "cpu-link-intel-upi-emerald-rapids"),
                         ("8570", "cpu-link-intel-upi-emerald-rapids"), ("8559", "cpu-link-intel-upi-emerald-rapids"),
                         ("Platinum 81", "cpu-link-intel-upi-skylake"), ("Platinum 82", "cpu-link-intel-upi-skylake")):
         if words in cpus:
