@@ -75,7 +75,7 @@ constexpr KeyMeaning kHost[] = {
     {"", "`dispatch_scale`", "time of one dispatched operator against the host on which the stack was measured", "1"},
     {"", "`single_thread`",
      "speed of one thread against the reference host of the stacks' `[host.issue]`; `calibrate host` measures it",
-     "0.55, assumed, with a wider range"},
+     "that of a plain host with the GPU's PCIe, assumed, with a wider range"},
     {"", "`single_thread_source`", "where it is from; `assumed:` at its beginning says that nothing names the CPU", "`source`"},
     {"", "`price`", "of all of a node but its GPUs", "not known"},
     {"", "`price_date`, `price_source`", "when and where the price was seen", "empty; `source`"},

@@ -47,13 +47,38 @@ std::string places(const System& system) {
                      system.device.pcie_peer_access ? "directly" : "through host memory");
 }
 
-}  // namespace
+/// What a plain host's file would say of the thread that issues to `device`, if it stood in the machine on whose baseboard
+/// several of these boards are mounted. One of them and several are issued to alike then. None: it has slots, or nothing is known
+/// of that machine's CPU. Read from the catalogue as it stands: the user's edits come after these.
+Edits thread_of_platform(const Catalogue& catalogue, const Device& device) {
+  if (device.mounted_in.empty()) return {};
+  const Catalogue unedited{catalogue.root};
+  const auto id = known_entry(unedited, kSystems, device.mounted_in);
+  if (!id) return {};
+  auto file = TomlFile::open(catalogue_path(unedited, kSystems.folder, *id));
+  if (!file || !file->root().has("host")) return {};
+  const auto host = load_host(unedited, file->root().text("host"));
+  if (!host || !host->single_thread) return {};
+  const auto value = [](const char* key, std::string literal) {
+    Edit edit;
+    edit.key = fmt::format("hw.host.{}", key);
+    edit.text = literal;
+    edit.literal = std::move(literal);
+    return edit;
+  };
+  return {{value("single_thread", fmt::format("{}", *host->single_thread)),
+           value("single_thread_source",
+                 fmt::format("\"assumed: as of {}, in which several of these boards are mounted; nothing names the CPU\"", *id))},
+          nullptr};
+}
 
-Result<PlainWiring> load_plain_wiring(const Catalogue& catalogue, const Device& device) {
+/// Host and link types of the catalogue's plain host for `device`, with the values of `first` before the user's.
+Result<PlainWiring> load_wiring(const Catalogue& catalogue, const Device& device, const Edits& first) {
   const int generation = std::clamp(device.pcie_generation, kOldestPlainHost, kNewestPlainHost);
   const std::string id = fmt::format("plain-pcie-{}", generation);
   auto file = TomlFile::open(catalogue_path(catalogue, kHosts.folder, id));
   if (!file) return tl::make_unexpected(file.error());
+  file->edit(first, "hw.host");
   if (catalogue.edits) file->edit(*catalogue.edits, "hw.host");
   TomlTable root = file->root();
   (void)root.integer("schema", kHardwareSchema, kHardwareSchema);
@@ -74,6 +99,12 @@ Result<PlainWiring> load_plain_wiring(const Catalogue& catalogue, const Device& 
     if (measured) type.achieved = std::min(*measured, type.bandwidth);
   }
   return wiring;
+}
+
+}  // namespace
+
+Result<PlainWiring> load_plain_wiring(const Catalogue& catalogue, const Device& device) {
+  return load_wiring(catalogue, device, {});
 }
 
 std::vector<Vertex> node_vertices(int gpus, int cpus, int pcie_switches, int nvswitches, int nics) {
@@ -138,7 +169,7 @@ std::string wiring_notice(const System& system, const std::vector<int>& devices)
 Result<System> plain_system(const Catalogue& catalogue, Device device, int gpus) {
   if (gpus > kMostGpus)
     return fail(fmt::format("{} GPUs do not fit one plain PCIe host (at most {}); name a system, or --nodes", gpus, kMostGpus));
-  auto wiring = load_plain_wiring(catalogue, device);
+  auto wiring = load_wiring(catalogue, device, thread_of_platform(catalogue, device));
   if (!wiring) return tl::make_unexpected(wiring.error());
   System system;
   system.id = device.id;

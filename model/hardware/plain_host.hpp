@@ -21,7 +21,8 @@ struct PlainWiring {
 /// in a chain where no link joins them yet.
 void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types);
 
-/// `gpus` of a device in a plain PCIe host.
+/// `gpus` of a device in a plain PCIe host. A board without a slot is issued to as fast as in the machine that it is
+/// `mounted_in`.
 [[nodiscard]] Result<System> plain_system(const Catalogue& catalogue, Device device, int gpus);
 
 /// What to say of several GPUs of a bare device: of which system their wiring is; where they are put and that links of their own

@@ -176,7 +176,19 @@ class SystemReader {
     }
     if (auto memory = root_.quantity_if<Bytes>("host_memory"); memory && (!own_memory || is_set(root_, "host_memory")))
       system_.host.memory_capacity = memory;
+    take_usual_thread();
     system_.host.dispatch_scale *= system_.device.calibration.own.anchors.host;
+  }
+
+  /// A host of which nothing names the CPU has one of its GPU's time: that of a plain host with PCIe as old. What that file lacks
+  /// is no problem of this one.
+  void take_usual_thread() {
+    Host& host = system_.host;
+    if (host.single_thread) return;
+    const auto usual = load_plain_wiring(Catalogue{catalogue_.root}, system_.device);
+    if (!usual) return;
+    host.single_thread = usual->host.single_thread;
+    host.single_thread_source = usual->host.single_thread_source;
   }
 
   void read_network_part() {

@@ -93,6 +93,58 @@ TEST_CASE("the whole catalogue is read") {
   for (const std::string& id : catalogue_ids(kCatalogue, "storage")) CHECK(load_storage(kCatalogue, id));
 }
 
+TEST_CASE("every host says how fast a thread is, and whether something names its CPU") {
+  for (const std::string& id : catalogue_ids(kCatalogue, "hosts")) {
+    const auto host = load_host(kCatalogue, id);
+    INFO(id);
+    REQUIRE(host);
+    REQUIRE(host->single_thread);
+    const bool nameless = id.rfind("plain-pcie", 0) == 0 || id.find("vcpu") != std::string::npos;
+    CHECK(knows_single_thread(*host) == !nameless);
+  }
+  // A CPU of 2023 is not slower than one of 2016.
+  CHECK(load_host(kCatalogue, "2x-intel-xeon-platinum-8480")->single_thread ==
+        load_host(kCatalogue, "2x-intel-xeon-platinum-8480c")->single_thread);
+  CHECK(load_system(kCatalogue, "gcp-a3-highgpu-8g")->host.id == load_system(kCatalogue, "gcp-a3-megagpu-8g")->host.id);
+}
+
+TEST_CASE("one board without a slot is issued to as fast as several, and nothing names its CPU") {
+  int mounted = 0;
+  for (const std::string& id : catalogue_ids(kCatalogue, "gpus")) {
+    const auto one = load_system(kCatalogue, id), two = load_system(kCatalogue, id, 2);
+    INFO(id);
+    REQUIRE(one);
+    REQUIRE(two);
+    CHECK(single_thread(one->host) == single_thread(two->host));
+    CHECK(one->host.dispatch_scale == two->host.dispatch_scale);
+    CHECK_FALSE(knows_single_thread(one->host));
+    mounted += two->chosen_for.empty() ? 0 : 1;
+  }
+  CHECK(mounted > 10);
+  const auto board = load_system(kCatalogue, "mi300x");
+  CHECK(board->host.id == "plain-pcie-5");
+  CHECK(board->host.single_thread == 0.974);
+  CHECK(board->host.single_thread_source ==
+        "assumed: as of mi300x-platform, in which several of these boards are mounted; nothing names the CPU");
+}
+
+TEST_CASE("a host that states no speed has that of a plain host with its GPU's PCIe") {
+  const auto speed = [](const std::string& device) {
+    const auto system = parse_system(kCatalogue,
+                                     "schema = 1\nname = \"box\"\ndevice = \"" + device +
+                                         "\"\ngpus = 1\nsource = \"assumed: a test\"\n"
+                                         "[host]\nname = \"a CPU\"\nsockets = 1\ncores = 8\nsource = \"assumed: a test\"\n",
+                                     "my.toml");
+    INFO((system ? "" : to_text(system.error())));
+    REQUIRE(system);
+    CHECK_FALSE(knows_single_thread(system->host));
+    return system->host.single_thread;
+  };
+  for (const auto& [device, plain] :
+       {std::pair{"gtx-1080", "plain-pcie-3"}, {"rtx-3090", "plain-pcie-4"}, {"h100-pcie-80gb", "plain-pcie-5"}})
+    CHECK(speed(device) == load_host(kCatalogue, plain)->single_thread);
+}
+
 TEST_CASE("names are folded, and .toml is stripped") {
   for (const char* name : {"dgx1", "DGX-1", "dgx_1", "dgx1v", "DGX-1V", "dgx1.toml", "DGX-1.toml", "dgx1-v100-16gb"}) {
     INFO(name);

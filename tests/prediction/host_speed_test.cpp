@@ -55,6 +55,15 @@ TEST_CASE(
   CHECK(at("0.25", "tensorflow-1.15") == at("0.5", "tensorflow-1.15"));
 }
 
+TEST_CASE("a speed that the user states holds for a board without a slot, too, and is told against that of its machine") {
+  PredictOptions options = small({"hw.host.single_thread=0.5x"});
+  options.hardware = "mi300x";
+  options.stack.clear();
+  const Prediction p = predicted(options);
+  CHECK(std::find(p.notices.begin(), p.notices.end(), "hw.host.single_thread: 0.974 becomes 0.487") != p.notices.end());
+  CHECK(tells_of_cpu(p));
+}
+
 TEST_CASE("a speed of zero is refused") {
   const auto refused = predict(session(), small({"hw.host.single_thread=0"}));
   REQUIRE_FALSE(refused);

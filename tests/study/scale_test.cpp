@@ -56,6 +56,24 @@ TEST_CASE("strong scaling: epochs with start-up, against one GPU even where it i
   CHECK(study(options({1})).rows.front().speedup.value == 1.0);
 }
 
+TEST_CASE("a board named alone is held against one in the same machine as its other sizes") {
+  ScaleOptions o = options({1, 2, 4});
+  o.job.model = "mobilenet_v2";  // waits for the host
+  o.job.stack.clear();
+  o.job.batch = 1;
+  for (const auto& [board, platform] : {std::pair{"mi300x", "mi300x-platform"}, {"gb200", "gb200-nvl72"}}) {
+    o.job.hardware = board;
+    const ScaleStudy alone = study(o);
+    o.job.hardware = platform;
+    const ScaleStudy machine = study(o);
+    REQUIRE(alone.rows.size() == machine.rows.size());
+    for (std::size_t i = 0; i < alone.rows.size(); ++i) {
+      CHECK(alone.rows[i].step_time.value == machine.rows[i].step_time.value);
+      CHECK(alone.rows[i].speedup.value == machine.rows[i].speedup.value);
+    }
+  }
+}
+
 TEST_CASE("an update costs the host where a store makes it, too: no store scales beyond the number of GPUs") {
   for (const auto* stack : {"mxnet-0.9", "mxnet-1.2", "mxnet-ngc-18.04", "mxnet-ngc-23.04"}) {
     for (const auto* exchange : {"p2p", "local", "ps"}) {
