@@ -76,8 +76,9 @@ class Builder {
       return std::nullopt;
     const NcclSwitchedReduction& reduction = *costs_.reduction;
     const double n = group_.ranks;
-    // Every GPU owns a channel; the plan takes the fastest that the ports hold.
-    const BytesPerSecond most = group_.links * costs_.planned_link / (n - 1.0);
+    // Every owner has a channel, and the plan takes the fastest that the ports hold, of n / (n - 1) times their links.
+    const double owners = switch_owners(group_.ranks);
+    const BytesPerSecond most = (n / owners) * group_.links * costs_.planned_link / (n - 1.0);
     BytesPerSecond speed(0.0);
     for (const BytesPerSecond s : costs_.speeds) {
       if (s <= most) speed = std::max(speed, s);
@@ -86,12 +87,12 @@ class Builder {
     SwitchedMethod method;
     method.algorithm = CollectiveAlgorithm::nvls;
     method.call.start = start(reduction.start);
-    // Every port carries the message once and each rank's part of the result once more.
-    method.call.rate = reduction.efficiency * group_.port / (1.0 + 1.0 / n);
+    // Every port carries the message once, and that of an owner its part of the result once more.
+    method.call.rate = reduction.efficiency * group_.port / (1.0 + 1.0 / owners);
     method.call.ramp = reduction.ramp;
     method.call.ramp_full = reduction.ramp_full;
     method.call.most_channels = kReductionChannels;
-    const BytesPerSecond bus = 2.0 * (n - 1.0) * reduction.planned_share * speed;
+    const BytesPerSecond bus = 2.0 * (owners - 1.0) * reduction.planned_share * speed;
     method.planned = {reduction.planned_start, bus / share_};
     return method;
   }
@@ -124,7 +125,10 @@ class Builder {
     BytesPerSecond rate = channels_.count * channels_.rate;
     if (protocol == Protocol::ll) rate = std::min(costs_.planned_ll, 0.5 * rate);
     if (protocol == Protocol::ll128) rate = std::min(release_.ll128_share * rate, channels_.count * costs_.planned_ll128);
-    return {release_.base[index(protocol)] + work_.steps * release_.hop[index(protocol)], rate / share_};
+    // A message that passes all ranks whole counts as one step, since every rank has the same channels behind a switch. Source:
+    // src/graph/tuning.cc (sameChannels), releases 2.18 to 2.30.
+    const double steps = facts(kind_).parts ? work_.steps : 1.0;
+    return {release_.base[index(protocol)] + steps * release_.hop[index(protocol)], rate / share_};
   }
 
   const NcclSwitched& costs_;
@@ -137,6 +141,8 @@ class Builder {
 };
 
 }  // namespace
+
+int switch_owners(int ranks) { return std::min(ranks, 32); }
 
 PlannedChannels planned_channels(const NcclSwitched& costs, double links) {
   const BytesPerSecond port = links * costs.planned_link;

@@ -26,6 +26,10 @@ struct PlannedChannels {
 /// Source: NVIDIA/nccl `src/graph/search.cc`, releases 2.18 to 2.30.
 [[nodiscard]] PlannedChannels planned_channels(const NcclSwitched& costs, double links);
 
+/// GPUs that own a part each of what switches reduce for so many ranks: at most 32. Source: NCCL_MAX_NVLS_ARITY of NVIDIA/nccl
+/// `src/include/device.h`, ncclTopoCompute of `src/graph/search.cc`, releases 2.27 to 2.30.
+[[nodiscard]] int switch_owners(int ranks);
+
 /// One way of running a collective.
 struct SwitchedMethod {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;

@@ -155,6 +155,40 @@ TEST_CASE("no message is faster than its bytes on a port, and NVLS needs enough 
   }
 }
 
+TEST_CASE("a rack reduces in its switches whatever its GPUs: the message once, and a part of at least a 32nd") {
+  const NcclLibrary nccl = library();
+  const double bytes = 64 * kMiB, rate = switched_costs(nccl, "Blackwell")->reduction->efficiency * kBoxes[2].port.base();
+  Seconds before(1.0);
+  for (int ranks = 8; ranks <= 72; ++ranks) {
+    INFO(ranks);
+    const auto ways = ways_of(nccl, kBoxes[2], ranks, CollectiveKind::all_reduce);
+    const SwitchedMethod& taken = chosen(ways, Bytes(bytes));
+    CHECK(taken.algorithm == CollectiveAlgorithm::nvls);
+    CHECK_THAT(taken.call.rate.base(), WithinRel(rate / (1.0 + 1.0 / std::min(ranks, 32)), 1e-12));
+    CHECK(paced_time(taken.call, Bytes(bytes)) <= before);
+    before = paced_time(taken.call, Bytes(bytes));
+  }
+}
+
+TEST_CASE("what passes all ranks whole goes by one protocol whatever their number, and never faster to more") {
+  const NcclLibrary nccl = library();
+  for (const Box& box : kBoxes)
+    for (const CollectiveKind kind : {CollectiveKind::broadcast, CollectiveKind::reduce})
+      for (double bytes = 1024; bytes <= 1e9; bytes *= 2) {
+        INFO(box.architecture << " " << name(kind) << " " << bytes);
+        const auto two = ways_of(nccl, box, 2, kind);
+        const Protocol protocol = chosen(two, Bytes(bytes)).protocol;
+        Seconds before(0.0);
+        for (int ranks = 2; ranks <= 8; ++ranks) {
+          const auto ways = ways_of(nccl, box, ranks, kind);
+          const SwitchedMethod& taken = chosen(ways, Bytes(bytes));
+          CHECK(taken.protocol == protocol);
+          CHECK(paced_time(taken.call, Bytes(bytes)) >= before);
+          before = paced_time(taken.call, Bytes(bytes));
+        }
+      }
+}
+
 TEST_CASE("a bigger message is never faster, more bandwidth never slower, a longer pace never faster") {
   const NcclLibrary nccl = library();
   for (const Box& box : kBoxes) {

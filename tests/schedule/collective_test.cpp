@@ -366,3 +366,17 @@ TEST_CASE(
   }
   CHECK(plan_collective(dgx1(), {first(8), 1, {}}, CollectiveKind::all_reduce, nccl()).value().beside == 0.0);
 }
+
+TEST_CASE("an all-reduce of one NVL72 rack never takes longer than one over two racks") {
+  const System racks = load_system({TBDSIM_SOURCE_DIR}, "gb200-nvl72").value();
+  const auto time = [&](int gpus, int nodes, Bytes message) {
+    const auto plan = plan_collective(racks, {first(gpus), nodes, racks.network}, CollectiveKind::all_reduce, nccl("2.27"));
+    return collective_call(plan.value(), message).time;
+  };
+  for (const int gpus : {8, 32, 36, 64, 72})
+    for (double bytes = 65536; bytes <= 1.1e9; bytes *= 4) {
+      INFO(gpus << " GPUs, " << bytes << " bytes");
+      CHECK(time(gpus, 1, Bytes(bytes)) <= time(gpus, 2, Bytes(bytes)));
+      if (gpus >= 32) CHECK(time(gpus, 1, Bytes(bytes)) <= time(gpus / 2, 2, Bytes(bytes)));
+    }
+}

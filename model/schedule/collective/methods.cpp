@@ -166,7 +166,7 @@ std::vector<CollectiveMethod> switched_methods(const MethodSetting& s) {
     // `rings` holds what each port carries per byte that a rank sends, of pairs: per byte of a part.
     double volume = sent_share(s.kind, s.ranks());
     if (s.kind == CollectiveKind::all_to_all) volume = 1.0 / s.ranks();
-    if (way.algorithm == CollectiveAlgorithm::nvls) volume = 1.0 + 1.0 / s.ranks();
+    if (way.algorithm == CollectiveAlgorithm::nvls) volume = 1.0 + 1.0 / switch_owners(s.local);
     method.weights = scaled(s.rings.weights, volume);
     if (way.planned) method.planned = {way.planned->start, way.planned->rate};
     method.paced = way.call;
