@@ -67,6 +67,13 @@ void choose_schedule(const PredictOptions& options, Configuration& configuration
 
 int most_zero(const Stack& stack) { return stack.features.shards_states ? stack.parallel.shards.most_zero : 0; }
 
+std::vector<int> zero_stages(const Stack& stack) {
+  std::vector<int> stages;
+  for (int stage = 0; stage <= most_zero(stack); ++stage)
+    if (stage != 1 || !stack.parallel.shards.units) stages.push_back(stage);
+  return stages;
+}
+
 // Long because every axis has rules of its own, and later ones read the sizes of earlier ones.
 Errors choose_layout(const PredictOptions& options, Configuration& configuration) {
   Errors errors;
@@ -129,6 +136,11 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
                          stack.id));
     configuration.zero = std::min(configuration.zero, 2);
   }
+  if (configuration.zero == 1 && stack.parallel.shards.units)
+    refuse(
+        fmt::format("--zero 1: {} divides states with gradients and weights; --zero 2 keeps gathered weights from forward to "
+                    "backward, --zero 3 gathers them again, --zero 0 divides nothing",
+                    stack.id));
   const Errors offload = choose_offload(options, configuration);
   errors.insert(errors.end(), offload.begin(), offload.end());
   const bool by_stack = stack.parallel.every_job || (!options.zero && configuration.zero > 0);

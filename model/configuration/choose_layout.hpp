@@ -10,6 +10,8 @@ namespace tbdsim {
 
 /// The highest stage of ZeRO that a framework has; 0: it shards nothing. `predict` takes higher ones as a what-if.
 [[nodiscard]] int most_zero(const Stack& stack);
+/// All stages that it has, in order; 0 is one.
+[[nodiscard]] std::vector<int> zero_stages(const Stack& stack);
 
 /// How many micro-batches an update has; a notice says where ZeRO has nothing to divide. Expects the layout and the batch.
 /// Errors: a global batch that is not a whole number of them; numbers that the pipeline's order cannot have.

@@ -88,7 +88,9 @@ struct Configuration {
   /// The ZeRO stage that is in force: stages of a pipeline keep gathered weights and whole gradients from the first to the last
   /// micro-batch, so that they are not gathered for each. Source: pytorch/torchtitan, parallelize_llama.py ("For PP, do not
   /// reshard after forward"), gradients reduced after the last one.
-  [[nodiscard]] int sharding() const { return zero == 3 && layout.pipeline > 1 ? 1 : zero; }
+  [[nodiscard]] int sharding() const { return gathers_by_layer() && layout.pipeline > 1 ? 1 : zero; }
+  /// Weights are gathered layer by layer beside the passes, else all of them after the update.
+  [[nodiscard]] bool gathers_by_layer() const { return zero == 3 || (zero == 2 && stack.parallel.shards.units); }
   /// Copies of the network.
   [[nodiscard]] int data_parallel() const { return layout.data; }
   [[nodiscard]] std::int64_t samples_per_step() const { return std::int64_t{batch} * accumulate * data_parallel(); }

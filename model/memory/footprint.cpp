@@ -29,6 +29,7 @@ ArrayShares shard(const FootprintOptions& options, int stage) {
 struct Persistent {
   std::vector<Bytes> weights, gradients, exchanged;
   Bytes input;
+  Bytes gathered;                   ///< of the weights, what a step makes of the ranks' own parts
   double state_share = 1;           ///< what a rank has of the optimiser's states of its arrays
   bool beyond_local_store = false;  ///< one array is
   Bytes host;                       ///< of arrays on the host
@@ -50,10 +51,17 @@ Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const Foo
   const Bytes narrow = copies ? Bytes(0.0) : options.device_weights() * options.element;
   const double kept = copies ? options.device_weights() : options.device_states();
   const ArrayShares states = shard(options, 1);
+  // What is gathered lies beside the parts that it is made of. Master weights are such parts; of one copy there are none.
+  const bool parts = options.keeps_layers && (options.autocast || !options.master_weights);
+  const auto part = [](int ranks) { return ranks > 1 ? 1.0 / ranks : 0.0; };
+  const ArrayShares own{part(options.ranks), part(options.expert_ranks)};
   for (const Parameter& parameter : graph.parameters) {
     const auto count = static_cast<double>(elements(parameter.shape));
     const Bytes master = kept * wide * masters.of(graph, parameter);
-    result.weights.push_back(count * (narrow * weights.of(graph, parameter) + master));
+    const Bytes beside = parts ? own.of(graph, parameter) * options.update_element() : Bytes(0.0);
+    result.weights.push_back(count * (narrow * weights.of(graph, parameter) + master + beside));
+    if (options.keeps_layers && own.of(graph, parameter) > 0.0)
+      result.gathered += result.weights.back() - count * (parts ? beside : master);
     // Autocast keeps gradients as wide as the weights they belong to.
     result.gradients.push_back(count * (options.device_weights() * options.gradient_element() * gradients.of(graph, parameter)));
     result.host += count * (on_host(options) * states.of(graph, parameter));
@@ -137,7 +145,7 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
                                       const MemoryParts& common, const Holding& holding) {
   const Bytes least = common.total();
   // Shares of whole layers' gradients stay in the pool of another stream (fully_shard/_fsdp_collectives.py, reduce_output).
-  const bool own_pool = options.zero >= 3 && options.ranks > 1 && options.gathers_layers;
+  const bool own_pool = (options.keeps_layers || options.zero >= 3) && options.ranks > 1 && options.gathers_layers;
   const Bytes shares = own_pool ? std::max(sum(arrays.gradients) - common[MemoryPart::gradients], Bytes(0.0)) : Bytes(0.0);
   std::vector<RankMemory> ranks;
   for (RankBuffers buffers : rank_buffers(stack, exchange_memory(options, arrays))) {
@@ -159,7 +167,7 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
       rank.reserved = std::min(rank.reserved, std::max(*options.capacity - rank.parts[MemoryPart::context], needed));
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
     rank.parts[MemoryPart::slack] = rank.reserved - least - extra;
-    rank.pre_training = stack.memory.context + sum(arrays.weights) + arrays.input;
+    rank.pre_training = stack.memory.context + sum(arrays.weights) - arrays.gathered + arrays.input;
     rank.host = arrays.host;
     rank.host_room = options.host_room;
     if (stack.features.gradients_from_start) rank.pre_training += sum(arrays.gradients);

@@ -226,8 +226,12 @@ class Search::Worker {
         refuse(errors, result);
         continue;
       }
-      // Nothing is divided over one copy.
-      if (zero > 0 && !search_.job_.zero && configuration_.layout.data * configuration_.layout.context == 1) continue;
+      // Nothing is divided over one copy, and stages of a pipeline keep what is gathered at either stage of ZeRO.
+      const Layout& layout = configuration_.layout;
+      if (zero > 0 && !search_.job_.zero && layout.data * layout.context == 1) continue;
+      if (zero == 2 && zero < search_.zeros_.back() && configuration_.gathers_by_layer() && layout.pipeline > 1 &&
+          configuration_.stack.parallel.shards.beside_stages)
+        continue;
       const auto& share = step_.share(configuration_.layout);
       if (!share) {
         refuse(share.error(), result);
@@ -330,8 +334,7 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
   const std::vector<int> batches = kept_or_divisors(job.batch, samples);
   batches_ = batches.size();
   pipelines_ = kept_or_divisors(job.pipeline_parallel, gpus);
-  if (job.zero) zeros_ = {*job.zero};
-  for (int zero = 0; !job.zero && zero <= most_zero(base.stack); ++zero) zeros_.push_back(zero);
+  zeros_ = job.zero ? std::vector{*job.zero} : zero_stages(base.stack);
   if (!job.recompute.empty() || !allocates_as_it_runs(base.stack))
     recomputes_ = {base.recompute};
   else if (has_attention(graph))

@@ -69,7 +69,7 @@ DataExchange::DataExchange(const Configuration& configuration, const KernelModel
   copies_ = group_of(layout_, Axis::data).size;
   copies_of_experts_ = layout_.expert_data();
   own_experts_ = layout_.expert > 1 || layout_.expert_tensor != layout_.tensor;
-  sharded_ = configuration.sharding() == 3 && copies_ > 1;
+  sharded_ = configuration.gathers_by_layer() && layout_.pipeline == 1 && copies_ > 1;
 }
 
 PassTime DataExchange::pass(std::span<const LayerCost* const> layers, bool backward) {
@@ -77,8 +77,8 @@ PassTime DataExchange::pass(std::span<const LayerCost* const> layers, bool backw
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     const LayerCost& own = *layers[layer];
     // What the last layer and the head gathered for forward is still there when backward begins (torchtitan,
-    // parallelize_llama.py).
-    const bool stays = backward && layer + 2 >= layers.size();
+    // parallelize_llama.py). At stage 2 all is: reshard_after_forward=False, SHARD_GRAD_OP.
+    const bool stays = backward && (configuration_.zero == 2 || layer + 2 >= layers.size());
     ShardedLayer sharded{backward ? &own.backward : &own.forward, {}, {}};
     if (!stays) sharded.gather = call(CollectiveKind::all_gather, {own.parameters, own.expert_parameters}, gathered_);
     if (configuration_.offload.weights) {
@@ -142,7 +142,7 @@ Seconds DataExchange::exposed(const UpdateCalls& calls, PassBeside forward, Pass
   Seconds wait = calls.turns * (stack_.parallel.gradients.overlap ? behind(calls.gradients, backward) : calls.gradients.time);
   wait += calls.copies;
   // Where weights may be sharded layer by layer, they are also gathered so.
-  const bool beside = stack_.parallel.update.overlaps_gather || configuration_.zero == 3;
+  const bool beside = stack_.parallel.update.overlaps_gather || configuration_.gathers_by_layer();
   wait += beside ? behind(calls.weights, forward) : calls.weights.time;
   return wait;
 }

@@ -51,6 +51,7 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.expert_ranks = options.ranks;
   options.casts_shards = configuration.stack.parallel.weights.casts_shards;
   options.gathers_layers = configuration.by_layers();
+  options.keeps_layers = configuration.gathers_by_layer() && configuration.sharding() == 2;
   options.host_states = configuration.offload.states;
   options.host_weights = configuration.offload.weights;
   options.host_layers = configuration.offload.layers;

@@ -74,10 +74,10 @@ std::string room_by(Session& session, const PredictOptions& options, const Way& 
   return "";
 }
 
-/// The highest stage of ZeRO that the job's framework has.
-int highest_stage(Session& session, const PredictOptions& options) {
+/// The stages of ZeRO that the job's framework has.
+std::vector<int> stages_of_zero(Session& session, const PredictOptions& options) {
   const auto configured = configure(session, options);
-  return configured ? most_zero(configured->stack) : 0;
+  return configured ? zero_stages(configured->stack) : std::vector<int>{};
 }
 
 /// What the host's memory lacks, whatever the batch is of states.
@@ -125,8 +125,9 @@ std::string memory_hint(Session& session, const PredictOptions& options, const P
     split.values.push_back(std::to_string(ways));
   Way shard{"--zero", {}, [](PredictOptions& o, const std::string& v) { o.zero = std::stoi(v); }};
   const bool copies = prediction.division.layout.data * prediction.division.layout.context > 1;
-  const int last_stage = copies ? highest_stage(session, options) : 0;
-  for (int stage = prediction.division.zero + 1; stage <= last_stage; ++stage) shard.values.push_back(std::to_string(stage));
+  if (copies)
+    for (const int stage : stages_of_zero(session, options))
+      if (stage > prediction.division.zero) shard.values.push_back(std::to_string(stage));
   std::string there;
   const Way host{"--offload", {"states"}, [](PredictOptions& o, const std::string& v) { o.offload = v; }};
   for (const Way& way : {shard, split, host}) {

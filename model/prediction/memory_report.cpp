@@ -149,13 +149,17 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
              constexpr Bytes kSmall(64.0 * 1048576.0);
              c.stack.convolution.workspace_limit = std::min(c.stack.convolution.workspace_limit.value_or(kSmall), kSmall);
            }));
+  const std::vector<int> stages = zero_stages(configuration.stack);
   if (configuration.data_parallel() > 1 && configuration.zero == 0 && info(configuration.exchange).collective() &&
-      most_zero(configuration.stack) > 0)
+      stages.size() > 1) {
+    const bool units = configuration.stack.parallel.shards.units, copies = configuration.stack.exchange.copies_all;
     consider("sharded optimiser",
-             configuration.stack.exchange.copies_all ? "--zero 1: optimiser state divided over the GPUs, gradients sent bucket "
-                                                       "by bucket (DeepSpeed), not from copies of all"
-                                                     : "--zero 1: optimiser state divided over the GPUs",
-             changed([](Configuration& c) { c.zero = 1; }));
+             units    ? "--zero 2: optimiser state and gradients divided over the GPUs"
+             : copies ? "--zero 1: optimiser state divided over the GPUs, gradients sent bucket by bucket (DeepSpeed), not from "
+                        "copies of all"
+                      : "--zero 1: optimiser state divided over the GPUs",
+             changed([&](Configuration& c) { c.zero = stages[1]; }));
+  }
   const OffloadSettings& offload = configuration.stack.parallel.offload;
   const bool copies = configuration.layout.data * configuration.layout.context > 1;
   if (configuration.offload.states <= 0.0 && offload.states && configuration.optimizer.name == kHostOptimizer &&

@@ -20,9 +20,9 @@ struct Neighbour {
 /// Makes the jobs that differ from one in one thing.
 class Neighbours {
  public:
-  /// `last_stage`: the highest stage of ZeRO that the framework has.
-  Neighbours(const PredictOptions& options, const Prediction& base, int last_stage)
-      : options_(options), base_(base), last_stage_(last_stage) {
+  /// `stages`: those of ZeRO that the framework has.
+  Neighbours(const PredictOptions& options, const Prediction& base, std::vector<int> stages)
+      : options_(options), base_(base), stages_(std::move(stages)) {
     // The update stays as large, whatever becomes of the number of copies.
     options_.global_batch = base.job.global_batch;
     options_.accumulate.reset();
@@ -49,7 +49,7 @@ class Neighbours {
     });
     words("--recompute", {"none", "selective", "layer"}, base_.division.recompute, &PredictOptions::recompute);
     if (l.data * l.context > 1)
-      for (int stage = 0; stage <= last_stage_; ++stage) {
+      for (const int stage : stages_) {
         PredictOptions job = options_;
         job.zero = stage;
         if (stage != base_.division.zero) add(fmt::format("--zero {}", stage), fmt::format("ZeRO {}", stage), std::move(job));
@@ -133,7 +133,7 @@ class Neighbours {
 
   PredictOptions options_;
   const Prediction& base_;
-  int last_stage_;
+  std::vector<int> stages_;
   std::vector<Neighbour> neighbours_;
 };
 
@@ -158,8 +158,8 @@ LayoutOutcome outcome_of(Session& session, const Neighbour& neighbour, const Pre
 std::vector<LayoutOutcome> neighbouring_layouts(Session& session, const PredictOptions& options, const Prediction& base,
                                                 Progress* progress) {
   const auto configured = configure(session, options);
-  const int last_stage = configured ? most_zero(configured->stack) : 0;
-  const std::vector<Neighbour> neighbours = Neighbours(options, base, last_stage).all();
+  std::vector<int> stages = configured ? zero_stages(configured->stack) : std::vector{0};
+  const std::vector<Neighbour> neighbours = Neighbours(options, base, std::move(stages)).all();
   std::vector<LayoutOutcome> outcomes(neighbours.size());
   begin(progress, "neighbouring layouts", neighbours.size());
 #pragma omp parallel for schedule(dynamic)

@@ -298,6 +298,7 @@ TEST_CASE("the collectives of the data axis are those that the stack calls") {
   CHECK(kind("internevo-0.2", 1) == "all-reduce, broadcast");
   CHECK(kind("megatron-lm-2022", 0) == "all-reduce");
   CHECK(kind("megatron-lm-2022", 1) == "all-gather, reduce-scatter");
+  CHECK(kind("fsdp2-2.6", 2) == "all-gather, reduce-scatter");
   CHECK(kind("fsdp2-2.6", 3) == "all-gather, reduce-scatter");
 }
 
@@ -509,6 +510,46 @@ TEST_CASE("copies all-reduce gradients, scatter and gather states, or gather wei
     CHECK(bytes(3) <= share * (4.0 + 2.0 + 2.0) * (1.0 + 1e-9));
     CHECK(bytes(3) >= share * (4.0 + 2.0 + 2.0 * (1.0 - 2.0 / 20.0)) * (1.0 - 1e-9));
   }
+}
+
+// Source: PyTorch, torch/distributed/fsdp: reshard_after_forward=False, SHARD_GRAD_OP.
+TEST_CASE("FSDP's stage 2 gathers layers once a micro-batch, stage 3 twice, which takes as long or longer and less memory") {
+  for (const char* const stack : {"fsdp-2.1", "fsdp2-2.6", "fsdp2-2.8-compile"})
+    for (const int d : {2, 8, 16})
+      for (const int m : {1, 3}) {
+        INFO(stack << ", " << d << " copies, " << m << " micro-batches");
+        PredictOptions options = gpt(20, d, stack);
+        options.accumulate = m;
+        options.recompute = "layer";
+        const auto at = [&](int zero) {
+          options.zero = zero;
+          return predicted(options);
+        };
+        const Prediction none = at(0), kept = at(2), again = at(3);
+        const auto bytes = [](const Prediction& p) {
+          return along(p, Axis::data).bytes.base() / static_cast<double>(p.work.parameters);
+        };
+        const double share = (d - 1.0) / d, gradient = stack == std::string_view("fsdp-2.1") ? 2.0 : 4.0;
+        CHECK_THAT(bytes(kept), WithinRel(m * share * (2.0 + gradient), 1e-3));
+        CHECK(bytes(again) > bytes(kept));
+        CHECK(kept.step_time.value <= again.step_time.value * (1.0 + 1e-9));
+        CHECK(along(kept, Axis::data).exposed <= along(again, Axis::data).exposed * (1.0 + 1e-9));
+        const auto peak = [](const Prediction& p) { return p.memory.gpus.front().peak; };
+        CHECK(peak(again) < peak(kept));
+        CHECK(peak(kept) < peak(none));
+        const double weights = kept.memory.gpus.front().parts[MemoryPart::weights].base();
+        CHECK_THAT(weights / static_cast<double>(kept.work.parameters), WithinRel(2.0 + 4.0 / d, 1e-3));
+      }
+  // Stages of a pipeline keep their weights gathered at either.
+  PredictOptions options = gpt(20, 16, "fsdp2-2.6");
+  options.pipeline_parallel = 2;
+  options.accumulate = 4;
+  options.zero = 2;
+  const Prediction two = predicted(options);
+  options.zero = 3;
+  const Prediction three = predicted(options);
+  CHECK(two.step_time.value == three.step_time.value);
+  CHECK(two.memory.gpus.front().peak == three.memory.gpus.front().peak);
 }
 
 // Source: arXiv:2104.04473, section 2.2.

@@ -150,6 +150,30 @@ TEST_CASE("ZeRO divides states, then gradients, then weights over the ranks") {
   CHECK(weights[MemoryPart::weights] < 0.5 * none[MemoryPart::weights]);  // a quarter, and two operators' gathered
 }
 
+// SHARD_GRAD_OP of FSDP: torch/distributed/fsdp, reshard_after_forward=False.
+TEST_CASE("layers that stay gathered lie beside a rank's own part of them, which alone exists before training") {
+  Stack s = stack();
+  s.memory.keeps_gradients = true;
+  FootprintOptions options = batch(1);
+  options.ranks = options.ranks_per_node = options.expert_ranks = 4;
+  options.zero = 2;
+  const double parameters = static_cast<double>(resnet().graph.parameter_elements());
+  const auto rank = [&] { return of(resnet(), s, options).ranks.front(); };
+  const auto weights = [&](const RankMemory& memory) { return memory.parts[MemoryPart::weights].base() / parameters; };
+  CHECK_THAT(weights(rank()), WithinRel(4.0, 1e-12));
+  const Bytes whole = rank().pre_training;
+  options.keeps_layers = true;
+  CHECK_THAT(weights(rank()), WithinRel(4.0 + 4.0 / 4.0, 1e-12));
+  CHECK_THAT((whole - rank().pre_training).base(), WithinRel((4.0 - 4.0 / 4.0) * parameters, 1e-12));
+  // 16 bits are gathered of fp32 parts.
+  options.element = Bytes(2.0);
+  options.master_weights = true;
+  CHECK_THAT(weights(rank()), WithinRel(2.0 + 4.0 / 4.0, 1e-12));
+  // One copy has nothing to gather.
+  options.ranks = options.ranks_per_node = options.expert_ranks = 1;
+  CHECK_THAT(weights(rank()), WithinRel(2.0 + 4.0, 1e-12));
+}
+
 TEST_CASE("never less memory for a larger batch, in any network and framework") {
   for (const MemoryPlan plan : kPlans)
     for (const char* name : {"alexnet", "vgg16", "resnet50", "inception_v3", "densenet121", "mobilenet_v2"}) {

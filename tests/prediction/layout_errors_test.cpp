@@ -97,6 +97,13 @@ TEST_CASE("options of axes that are not there, and axes that exclude each other,
   options.zero = 3;
   CHECK(refusal(options) ==
         "--zero 3 with --pipeline-parallel: megatron-lm-2022 does not shard the weights of stages; at most --zero 2 there\n");
+  options = job("llama-3.2-1b", "dgx-a100-80gb");
+  options.stack = "fsdp2-2.6";
+  options.precision = "bf16";
+  options.zero = 1;
+  CHECK(refusal(options) ==
+        "--zero 1: fsdp2-2.6 divides states with gradients and weights; --zero 2 keeps gathered weights from forward to "
+        "backward, --zero 3 gathers them again, --zero 0 divides nothing\n");
   options = job();
   options.tensor_parallel = 2;
   options.exchange = "dataparallel";

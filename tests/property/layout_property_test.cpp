@@ -40,6 +40,7 @@ PredictOptions drawn(unsigned seed) {
   options.pipeline_parallel = draw.of(kFew);
   options.accumulate = 2 * draw.of(kPowers);
   options.zero = *options.pipeline_parallel > 1 ? 0 : draw.of(kZero);
+  if (options.stack == "fsdp2-2.6" && *options.zero == 1) options.zero = 2;
   if (*options.pipeline_parallel > 1 && draw.of(kFew) > 1) options.virtual_stages = 2;
   return options;
 }

@@ -54,6 +54,7 @@ std::optional<PredictOptions> drawn(unsigned seed) {
     o.zero = std::min(*o.zero, 1);
     if (o.schedule == "interleaved") o.virtual_stages = 2;
   }
+  if (o.stack == "fsdp2-2.6" && *o.zero == 1) o.zero = 2;
   const int copy = *o.tensor_parallel * *o.context_parallel * *o.pipeline_parallel;
   const int gpus = 8 * *o.nodes;
   if (copy > gpus) return std::nullopt;

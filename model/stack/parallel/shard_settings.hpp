@@ -9,6 +9,8 @@ struct ShardSettings {
   int ranks = 0;               ///< next to each other, over which `zero` divides; 0: all copies
   bool beside_stages = false;  ///< weights may be sharded beside a pipeline
   int most_zero = 3;           ///< stage that it has; what `plan` searches
+  bool units = false;          ///< whole layers are gathered and their gradients divided from stage 2 on, which keeps them
+                               ///< gathered from forward to backward; states alone are never divided (FSDP)
 };
 
 /// Its keys of a [parallel] table.
