@@ -1,5 +1,6 @@
 // Settings of training frameworks: 26 published configurations there and back, shell scripts, precedence, every message. Long
 // because each rule has its own files.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -315,6 +316,34 @@ TEST_CASE("GPUs of the file: taken where none are asked for, and compared with t
   other.gpus = 32;
   CHECK(refused(other) ==
         copies.path() + " asks for 16 copies of the network on 4 GPUs each: expected 64 GPUs, got 32; change --gpus\n");
+}
+
+TEST_CASE("weights that stay gathered from forward to backward are stage 2 in torchtitan's words") {
+  const auto file = [](const char* word, int degree) {
+    return fmt::format("[parallelism]\ndata_parallel_shard_degree = {}\nfsdp_reshard_after_forward = \"{}\"\n", degree, word);
+  };
+  const auto stage = [&](const char* word, int degree) {
+    const Written written(".toml", file(word, degree));
+    PredictOptions asked = job(written.path());
+    asked.gpus = 8;
+    return configured(asked).zero;
+  };
+  CHECK(stage("never", 8) == 2);
+  CHECK(stage("never", -1) == 2);
+  CHECK(stage("default", 8) == 3);
+  CHECK(stage("always", 8) == 3);
+  const Written rarely(".toml", file("rarely", 8));
+  CHECK(refused(job(rarely.path())) ==
+        rarely.path() +
+            ":3:30: parallelism.fsdp_reshard_after_forward: expected one of never, default, always, got \"rarely\"\n");
+  PredictOptions asked = job("");
+  asked.gpus = 8;
+  asked.stack = "fsdp2-2.6";
+  asked.precision = "bf16";
+  asked.zero = 2;
+  const FrameworkArguments said = framework_arguments(*load_framework(kRoot, "torchtitan"), configured(asked));
+  CHECK(said.lost.empty());
+  CHECK(said.text.find("fsdp_reshard_after_forward = \"never\"\n") != std::string::npos);
 }
 
 TEST_CASE("of three batches two make the third") {

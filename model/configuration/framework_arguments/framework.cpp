@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kSchema = 1;
 const std::string kFolder = "frameworks";
 constexpr std::array<std::string_view, 4> kForms{"arguments", "toml", "json", "overrides"};
-constexpr std::array<std::string_view, 8> kRules{"value",  "factor",          "sharded-copies", "replicas",
+constexpr std::array<std::string_view, 9> kRules{"value",  "factor",          "sharded-copies", "replicas",   "keeps-gathered",
                                                  "layers", "layers-per-part", "first-counts",   "last-counts"};
 
 /// "theirs=ours".
@@ -52,8 +52,8 @@ SettingRow read_setting(TomlTable table) {
   row.written = table.boolean_or("written", true);
   row.unmodelled = table.text_or("unmodelled", "");
   row.harmless = table.texts_or_empty("harmless");
-  constexpr std::array kTold{SettingRule::layers, SettingRule::sharded_copies, SettingRule::replicas, SettingRule::first_counts,
-                             SettingRule::last_counts};
+  constexpr std::array kTold{SettingRule::layers,         SettingRule::sharded_copies, SettingRule::replicas,
+                             SettingRule::keeps_gathered, SettingRule::first_counts,   SettingRule::last_counts};
   const bool told = std::find(kTold.begin(), kTold.end(), row.rule) != kTold.end();
   if (!told && (!row.option.empty()) + (!row.parallel.empty()) + (!row.unmodelled.empty()) != 1)
     table.problem("", "expected one of `option`, `parallel` and `unmodelled`");

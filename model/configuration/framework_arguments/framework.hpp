@@ -18,6 +18,7 @@ enum class SettingRule {
   factor,           ///< of the number of GPUs: nodes, GPUs of each
   sharded_copies,   ///< copies of the network over which states are divided; -1: all that are left
   replicas,         ///< of these copies
+  keeps_gathered,   ///< weights that they divide stay gathered from forward to backward
   layers,           ///< of the network, for `layers_per_part`
   layers_per_part,  ///< of what one GPU has several of in a pipeline
   first_counts,     ///< the table of words counts as a layer of the first stage

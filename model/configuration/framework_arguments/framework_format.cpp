@@ -16,7 +16,8 @@ constexpr KeyMeaning kKeys[] = {
     {"[[setting]]", "`unmodelled`, `harmless`",
      "what it changes that is not modelled, with any value or with those of `values`; values with which it does not", "none"},
     {"[[setting]]", "`rule`",
-     "what its value is: `value`, `factor` of the GPUs, `sharded-copies`, `replicas`, `layers`, `layers-per-part`; "
+     "what its value is: `value`, `factor` of the GPUs, `sharded-copies`, `replicas`, `keeps-gathered` (between "
+     "forward and backward), `layers`, `layers-per-part`; "
      "`first-counts`, `last-counts`: the table of words or the head counts as a layer of its stage",
      "`value`"},
     {"[[setting]]", "`flag`", "it stands without a value", "false"},

@@ -98,6 +98,7 @@ class Translator {
   int factors_ = 0;
   std::optional<int> sharded_, replicas_;
   const Setting* sharded_at_ = nullptr;
+  bool keeps_gathered_ = false;
   LayoutFile layout_;
   Errors errors_;
 
@@ -210,6 +211,9 @@ class Translator {
       case SettingRule::replicas:
         replicas_ = whole(setting, value, 1);
         return;
+      case SettingRule::keeps_gathered:
+        keeps_gathered_ = value == "true";
+        return;
       case SettingRule::layers:
         layout_.layers = whole(setting, value, 1);
         return;
@@ -273,7 +277,8 @@ class Translator {
     if (!sharded_) return;
     const int replicas = replicas_.value_or(1);
     const bool shards = *sharded_ != 1;
-    const std::string zero = shards ? "3" : "0", key = sharded_at_ != nullptr ? sharded_at_->key : "data parallel";
+    const std::string kept = keeps_gathered_ ? "2" : "3", zero = shards ? kept : "0";
+    const std::string key = sharded_at_ != nullptr ? sharded_at_->key : "data parallel";
     layout_.options.push_back({find_option("zero", kInRow), zero, key, sharded_at_ != nullptr ? sharded_at_->where : SourceRef{},
                                sharded_at_ == nullptr});
     if (*sharded_ > 0) layout_.copies = *sharded_ * replicas;

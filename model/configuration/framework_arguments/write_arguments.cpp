@@ -203,11 +203,13 @@ class Writer {
   /// States divided over the copies as numbers of copies; whether the framework says it so.
   bool copies(const std::string& zero) {
     const SettingRow *const sharded = of_rule(SettingRule::sharded_copies), *const replicas = of_rule(SettingRule::replicas);
-    if (sharded == nullptr || replicas == nullptr || (zero != "0" && zero != "3")) return false;
+    const SettingRow* const kept = of_rule(SettingRule::keeps_gathered);
+    const bool shards = zero == "3" || (zero == "2" && kept != nullptr && state(*kept, "true"));
+    if (sharded == nullptr || replicas == nullptr || (zero != "0" && !shards)) return false;
     const int all = job_.layout.data, within = job_.stack.parallel.shards.ranks;
-    const bool parted = zero == "3" && within > 1 && within < all;
-    sheet_.add(sharded->key, parted ? std::to_string(within) : zero == "3" ? "-1" : "1", false);
-    sheet_.add(replicas->key, std::to_string(parted ? all / within : zero == "3" ? 1 : all), false);
+    const bool parted = shards && within > 1 && within < all;
+    sheet_.add(sharded->key, parted ? std::to_string(within) : shards ? "-1" : "1", false);
+    sheet_.add(replicas->key, std::to_string(parted ? all / within : shards ? 1 : all), false);
     return true;
   }
 
