@@ -107,7 +107,8 @@ UpdateCalls DataExchange::update(Elements elements, int arrays, const ArraySizes
     calls.gradients = in_buckets(kind, shared, gradient_, calls.sent);
     // A rank that keeps its share of the gradients alone gives the others away after every micro-batch. Source: DeepSpeed,
     // stage_1_and_2.py, partition_gradients.
-    if (configuration_.zero == 2 && layout_.pipeline == 1) calls.turns = configuration_.accumulate;
+    if (configuration_.zero == 2 && !configuration_.gathers_by_layer() && layout_.pipeline == 1)
+      calls.turns = configuration_.accumulate;
     calls.sent *= calls.turns;
     if (scatters && shards_.dense < copies_)
       calls.gradients.time +=
