@@ -37,12 +37,29 @@ struct Alone {
 /// Machines that the job runs on, or stands for.
 int machines(const Configuration& configuration) { return configuration.emulated ? 2 : configuration.nodes; }
 
+/// Other machines that prepare samples work for one node then, not for their share of the job's. Where the job cannot be
+/// configured on one node, they work as for one of several.
+void load_alone(Session& session, PredictOptions options, Configuration& configuration) {
+  if (!configuration.pipeline || configuration.input_hosts == 0) return;
+  options.nodes = 1;
+  options.emulated = false;
+  if (options.gpus) options.gpus = configuration.gpus;
+  if (options.global_batch) {
+    options.global_batch.reset();
+    options.batch = configuration.batch;
+  }
+  const auto alone = configure(session, options);
+  if (alone && alone->pipeline) configuration.pipeline = alone->pipeline;
+}
+
 /// One node of the job by itself, with the job's exchange or, where that is faster, an all-reduce: what its owner would run.
-Result<Alone> one_node(Session& session, Configuration configuration) {
+Result<Alone> one_node(Session& session, const PredictOptions& options, Configuration configuration) {
   configuration.gpus = static_cast<int>(configuration.devices.size());
   configuration.nodes = 1;
+  configuration.layout.data = configuration.gpus;  // what loaders make follows from it
   configuration.nccl = collective_library(session, configuration);
   configuration.emulated = false;
+  load_alone(session, options, configuration);
   auto same = times_of(configuration);
   if (!same) return tl::make_unexpected(same.error());
   Alone alone{std::move(*same), configuration.exchange};
@@ -99,7 +116,7 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   auto prediction = predict(session, asked);
   if (!prediction) return tl::make_unexpected(prediction.error());
   profile.predicted = std::move(*prediction);
-  const auto one = one_node(session, configuration);
+  const auto one = one_node(session, asked, configuration);
   if (!one) return tl::make_unexpected(one.error());
   if (configuration.devices.size() > 1) profile.one_node_exchange = one->exchange;
   profile.one_node_step = one->times.step;

@@ -164,3 +164,24 @@ TEST_CASE("nodes behind one file server are worth one of them") {
   const auto session = open_session({TBDSIM_SOURCE_DIR});
   CHECK_THAT(p.one_node_step.base(), Catch::WithinRel(predict(*session, one).value().step_time.value.base(), 1e-9));
 }
+
+TEST_CASE("one node alone loads what its own GPUs take, as a prediction of one node does") {
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  NetworkOptions options;
+  options.job.hardware = "dgx1";
+  options.job.model = "resnet50";
+  options.job.network = "infiniband-edr";
+  options.job.input = "imagenet-files";
+  options.job.storage = "hdd";
+  PredictOptions one = options.job;
+  one.nodes = 1;
+  for (const int hosts : {0, 4}) {
+    if (hosts > 0) options.job.input_hosts = one.input_hosts = hosts;
+    const Seconds alone = predict(*session, one).value().step_time.value;
+    for (const int nodes : {2, 4}) {
+      INFO(nodes << " nodes, " << hosts << " other machines that prepare samples");
+      options.job.nodes = nodes;
+      CHECK_THAT(profile(options).one_node_step.base(), Catch::WithinRel(alone.base(), 1e-9));
+    }
+  }
+}
