@@ -97,8 +97,9 @@ void declare_job(VerbOptions& verb, const OptionRow& row, const Job& job) {
     verb.repeated_option(row, [set = job.set](const std::string& name) -> std::string {
       const auto changes = anchor_assignments(name);
       if (changes) return add(*set, *changes);
-      std::string problems = to_text(changes.error());
-      problems.pop_back();  // the end of its last line
+      std::string problems;
+      for (const Error& error : changes.error())
+        problems += (problems.empty() ? "" : "; ") + Error{error.message, error.where}.text();
       return problems;
     });
   } else if (row.name == "what-if") {

@@ -233,7 +233,7 @@ std::optional<Stop> wrong_verb(int argc, char** argv) {
   const std::string word = argv[1];
   if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) return std::nullopt;
   if (word.empty() || word.front() != '-')
-    return Stop{kUsage, fmt::format("unknown verb {}{}\nverbs are {}", tbdsim::quoted(word), suggestion(word, verbs),
+    return Stop{kUsage, fmt::format("unknown verb {}{}; verbs are {}", tbdsim::quoted(word), suggestion(word, verbs),
                                     fmt::join(verbs, ", "))};
   for (const char* known : {"-h", "--help", "--version"}) {
     if (word == known) return std::nullopt;

@@ -68,7 +68,9 @@ std::string Error::text() const {
   std::string place = printable(where.file, where.file.size());
   if (where.line > 0) place += fmt::format("{}{}", place.empty() ? "line " : ":", where.line);
   if (where.line > 0 && where.column > 0) place += fmt::format(":{}", where.column);
-  const std::string head = place.empty() ? message : place + ": " + message;
+  // So it is with a name in a message.
+  const std::string shown = printable(message, message.size());
+  const std::string head = place.empty() ? shown : place + ": " + shown;
   return where.line > 0 ? head + snippet(*this) : head;
 }
 

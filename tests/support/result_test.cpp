@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "model/support/first_reason.hpp"
 #include "model/support/quote.hpp"
 #include "tests/catch.hpp"
 
@@ -24,6 +25,19 @@ TEST_CASE("an error is as precise as what is known of its place") {
   CHECK(Error{"wrong", {"", 3, 7}}.text() == "line 3:7: wrong");
   CHECK(Error{"wrong", {"f.toml", 3, 0}, "a = 1"}.text() == "f.toml:3: wrong\n   3 | a = 1");
   CHECK(Error{"wrong", {"f.toml", 12345, 5}, "a = 1", 1}.text() == "f.toml:12345:5: wrong\n12345 | a = 1\n      |     ^");
+}
+
+TEST_CASE("a name in a message neither ends the line nor steers the terminal") {
+  CHECK(Error{"no system called \"x\ny\""}.text() == "no system called \"x\\ny\"");
+  CHECK(Error{"no \x1b[31mfile", {"f.toml", 3, 7}}.text() == "f.toml:3:7: no \\x1b[31mfile");
+  CHECK(Error{std::string(200, 'x')}.text() == std::string(200, 'x'));
+}
+
+TEST_CASE("the first of several errors is a reason in one line, with its place in a file") {
+  CHECK(first_reason({}).empty());
+  CHECK(first_reason({Error{"one"}, Error{"two"}}) == "one");
+  CHECK(first_reason({Error{"wrong", {"f.toml", 3, 5}, "a = 1", 1}}) == "f.toml:3:5: wrong");
+  CHECK(first_reason({Error{"a.b: no such value", {"--set", 1, 1}, "a.b=1", 3}}) == "a.b: no such value");
 }
 
 TEST_CASE("the caret stays on the line") {
