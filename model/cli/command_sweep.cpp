@@ -103,6 +103,8 @@ OutputFile exported_file(const std::string& path, SweepForm form, const std::str
 /// Says on stderr how much of its grid an unfinished sweep holds.
 void tell_unfinished(const SweepStore& store, const std::string& file) {
   const std::int64_t rows = store.rows(), points = store.points();
+  if (rows == 0 && points == 0)
+    report_notices({fmt::format("{} holds no points: the sweep that wrote it ended before its first; run it again", file)});
   if (points > rows)
     report_notices(
         {fmt::format("{} holds {} of {} points; the sweep that wrote it goes on where it is run again", file, rows, points)});
@@ -256,13 +258,11 @@ Result<std::int64_t> merge_sweeps(const std::string& output, const std::vector<s
 Result<std::int64_t> begin_sweep(const SweepArguments& arguments, const Catalogue& catalogue) {
   const auto grid = grid_of(arguments);
   if (!grid) return tl::make_unexpected(grid.error());
-  if (const Errors unknown = unknown_names(*open_session(catalogue), *grid); !unknown.empty())
-    return tl::make_unexpected(unknown);
-  const auto origin = sweep_origin(catalogue, *grid);
-  if (!origin) return tl::make_unexpected(origin.error());
+  const auto session = open_session(catalogue);
+  if (const Errors unknown = unknown_names(*session, *grid); !unknown.empty()) return tl::make_unexpected(unknown);
   auto store = SweepStore::open(arguments.output, grid_text(*grid));
   if (!store) return tl::make_unexpected(store.error());
-  return store->begin(*origin);
+  return begin_rows(*session, *grid, *store);
 }
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include "model/configuration/session.hpp"
 #include "model/study/speedup.hpp"
+#include "model/support/first_reason.hpp"
 
 namespace tbdsim {
 namespace {
@@ -23,7 +24,7 @@ Candidate candidate(Session& session, const StudyGrid& grid, std::size_t point) 
   if (prediction)
     found.prediction = std::move(*prediction);
   else
-    found.problem = prediction.error().front().message;
+    found.problem = first_reason(prediction.error());
   return found;
 }
 

@@ -14,6 +14,7 @@
 #include "model/input/toml_reader.hpp"
 #include "model/prediction/step_prediction.hpp"
 #include "model/study/sweep_front.hpp"
+#include "model/support/first_reason.hpp"
 #include "model/support/version.hpp"
 
 namespace tbdsim {
@@ -137,7 +138,7 @@ SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, 
   const auto prediction =
       options ? next_of_run(session, *options, shared) : Result<Prediction>(tl::make_unexpected(options.error()));
   if (!prediction) {
-    row.problem = prediction.error().front().message;
+    row.problem = first_reason(prediction.error());
     return row;
   }
   const Prediction& p = *prediction;
@@ -157,6 +158,28 @@ SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, 
   row.cpu_busy = p.utilization.cpu;
   notices = p.notices;
   return row;
+}
+
+/// Points that are tried before rows go: of a large grid as many as one batch.
+constexpr std::size_t kTried = kBatch;
+
+/// Rows that other inputs predicted go where one of them can be predicted again. `held`: their positions, in order.
+Result<void> check_predictable(Session& session, const StudyGrid& grid, const SweepStore& store,
+                               const std::vector<std::int64_t>& held) {
+  Errors errors;
+  const std::size_t stride = (held.size() + kTried - 1) / kTried;
+  for (std::size_t i = 0; i < held.size(); i += stride) {
+    const auto options = options_of(grid.at(static_cast<std::size_t>(held[i])), grid.set);
+    const auto prediction = options ? predict(session, *options) : Result<Prediction>(tl::make_unexpected(options.error()));
+    if (prediction) return {};
+    if (errors.empty()) errors = prediction.error();
+  }
+  if (errors.empty()) return {};
+  errors.insert(errors.begin(), Error{fmt::format("its {} rows are kept: none that was tried of them can be predicted from its "
+                                                  "inputs as they are now; put them right, or name another file with -o",
+                                                  store.rows()),
+                                      SourceRef{store.path(), 0, 0}});
+  return tl::make_unexpected(std::move(errors));
 }
 
 }  // namespace
@@ -190,11 +213,32 @@ Result<SweepOrigin> sweep_origin(const Catalogue& catalogue, const StudyGrid& gr
   return files.origin(digests);
 }
 
-Result<SweepProgress> sweep(Session& session, const StudyGrid& grid, SweepShard shard, SweepStore& store,
-                            const std::function<void(const SweepProgress&)>& progress) {
+Result<std::int64_t> begin_rows(Session& session, const StudyGrid& grid, SweepStore& store) {
   const auto origin = sweep_origin(session.catalogue(), grid);
   if (!origin) return tl::make_unexpected(origin.error());
-  const auto dropped = store.begin(*origin);
+  if (const auto placed = store.check_positions(); !placed) return tl::make_unexpected(placed.error());
+  const bool same = store.origin().digest == origin->digest;
+  const auto points = static_cast<std::int64_t>(grid.points());
+  std::vector<std::int64_t> figures;
+  std::optional<std::int64_t> foreign;
+  const auto read = store.each([&](const SweepRow& row) {
+    const bool own =
+        row.position < points && (!same || row.config == config_text(grid.at(static_cast<std::size_t>(row.position))));
+    if (!own && !foreign) foreign = row.position;
+    if (own && !same && row.problem.empty()) figures.push_back(row.position);
+  });
+  if (!read) return tl::make_unexpected(read.error());
+  if (foreign)
+    return tl::make_unexpected(
+        Errors{Error{fmt::format("damaged: row {} is no point of this grid", *foreign), SourceRef{store.path(), 0, 0}}});
+  if (const auto there = store.check_inputs(*origin); !there) return tl::make_unexpected(there.error());
+  if (const auto sound = check_predictable(session, grid, store, figures); !sound) return tl::make_unexpected(sound.error());
+  return store.begin(*origin);
+}
+
+Result<SweepProgress> sweep(Session& session, const StudyGrid& grid, SweepShard shard, SweepStore& store,
+                            const std::function<void(const SweepProgress&)>& progress) {
+  const auto dropped = begin_rows(session, grid, store);
   if (!dropped) return tl::make_unexpected(dropped.error());
   const std::size_t points = grid.points();
   if (const auto noted = store.note_points(points); !noted) return tl::make_unexpected(noted.error());

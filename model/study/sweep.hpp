@@ -29,9 +29,14 @@ struct SweepProgress {
 /// Errors: a file of the catalogue that cannot be read.
 [[nodiscard]] Result<SweepOrigin> sweep_origin(const Catalogue& catalogue, const StudyGrid& grid);
 
+/// Makes the rows of a store those of this grid and its inputs as they are now; tells how many rows of other inputs it dropped.
+/// Errors: rows that no sweep of this grid writes; those of `SweepStore::begin`; rows of other inputs where nothing that is tried
+/// of them can be predicted from those of now, since a file is damaged. The store is as it was then.
+[[nodiscard]] Result<std::int64_t> begin_rows(Session& session, const StudyGrid& grid, SweepStore& store);
+
 /// Predicts every point of a shard that the store does not hold, on all cores, and stores each batch as it is finished.
 /// What the store holds of other inputs, in any shard, is dropped first: its rows answer one question. It is kept, and nothing
-/// done, where a file that it follows from is gone (`SweepStore::begin`).
+/// done, where `begin_rows` refuses.
 /// Rows do not depend on the number of threads, on shards or on interruptions. A point without prediction is a row with
 /// its reason. Errors: those of the store; files that cannot be read.
 [[nodiscard]] Result<SweepProgress> sweep(Session& session, const StudyGrid& grid, SweepShard shard, SweepStore& store,

@@ -96,7 +96,8 @@ SweepRow read_row(sqlite3_stmt* statement) {
 bool is_sound(const SweepRow& row) {
   const auto positive = [](double value) { return std::isfinite(value) && value > 0.0; };
   const auto known = [](const auto& value) { return !value || std::isfinite(value->base()); };
-  if (row.position < 0) return false;
+  const bool configured = row.config.empty() || row.config.find('=') != std::string::npos;
+  if (row.position < 0 || !configured) return false;
   if (!row.problem.empty()) return true;
   if (!std::isfinite(row.start_up.base()) || row.start_up < Seconds(0.0)) return false;
   return positive(row.step_time.base()) && positive(row.step_time_low.base()) && positive(row.step_time_high.base()) &&
@@ -255,13 +256,17 @@ Result<SweepStore> SweepStore::open(const std::string& path, const std::string& 
 }
 
 Result<SweepStore> SweepStore::read(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored))
-    return tl::make_unexpected(Errors{Error{"no such sweep", SourceRef{path, 0, 0}}});
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) {
+    const bool hidden = failed && failed != std::errc::no_such_file_or_directory && failed != std::errc::not_a_directory;
+    return tl::make_unexpected(
+        Errors{Error{hidden ? fmt::format("cannot open: {}", failed.message()) : "no such sweep", SourceRef{path, 0, 0}}});
+  }
   SweepStore store;
   store.path_ = path;
   // Beside a file to which nobody writes, SQLite would make files of its own; `immutable` needs none.
   const std::string log = path + "-wal";
+  std::error_code ignored;
   const bool quiet = !std::filesystem::exists(log, ignored) || std::filesystem::file_size(log, ignored) == 0;
   const std::string name = fmt::format("file:{}?mode=ro{}", uri_path(path), quiet ? "&immutable=1" : "");
   if (auto opened = store.connect(name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI); !opened)
@@ -269,6 +274,7 @@ Result<SweepStore> SweepStore::read(const std::string& path) {
   if (auto own = store.check_owner(false); !own) return tl::make_unexpected(own.error());
   if (auto own = store.check_tables(); !own) return tl::make_unexpected(own.error());
   if (auto whole = store.check_whole(); !whole) return tl::make_unexpected(whole.error());
+  if (auto placed = store.check_positions(); !placed) return tl::make_unexpected(placed.error());
   return store;
 }
 
@@ -301,16 +307,35 @@ Result<void> SweepStore::note(const std::string& key, const std::string& value) 
   return {};
 }
 
+Result<void> SweepStore::check_positions() const {
+  const auto damaged = [&](std::string what) {
+    return tl::make_unexpected(Errors{Error{"damaged: " + std::move(what), SourceRef{path_, 0, 0}}});
+  };
+  const std::int64_t count = rows(), all = points();
+  if (all < 0) return damaged(fmt::format("notes {} points", all));
+  if (count == 0) return {};
+  if (all == 0 || noted("grid").empty()) return damaged(fmt::format("does not note of which grid its {} rows are", count));
+  const std::int64_t last = number_of("SELECT max(position) FROM point");
+  // Positions are unique and count from 0.
+  return last < all ? Result<void>() : damaged(fmt::format("holds row {} of a grid of {} points", last, all));
+}
+
+Result<void> SweepStore::check_inputs(const SweepOrigin& origin) const {
+  const SweepOrigin held = this->origin();
+  const std::int64_t kept = held.digest == origin.digest ? 0 : rows();
+  const std::string lost = kept > 0 ? lost_input(held, origin) : "";
+  if (lost.empty()) return {};
+  return tl::make_unexpected(Errors{Error{fmt::format("its {} rows are kept: {}", kept, lost), SourceRef{path_, 0, 0}}});
+}
+
 Result<std::int64_t> SweepStore::begin(const SweepOrigin& origin) {
   sqlite3_reset(find_.get());
   if (auto begun = run("BEGIN IMMEDIATE"); !begun) return tl::make_unexpected(begun.error());
   std::int64_t dropped = 0;
   Result<void> done;
-  const SweepOrigin held = this->origin();
-  if (held.digest != origin.digest) {
+  if (this->origin().digest != origin.digest) {
     dropped = rows();
-    if (const std::string lost = lost_input(held, origin); dropped > 0 && !lost.empty())
-      done = tl::make_unexpected(Errors{Error{fmt::format("its {} rows are kept: {}", dropped, lost), SourceRef{path_, 0, 0}}});
+    done = check_inputs(origin);
     if (done) done = run("DELETE FROM point");
     if (done) done = note("inputs", origin.digest);
     if (done) done = note("files", joined(origin.files));

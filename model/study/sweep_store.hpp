@@ -50,18 +50,24 @@ class SweepStore {
   /// Opens or makes a file for the sweep called `grid`, a text that tells one grid from another; empty: whatever it
   /// holds. Errors: not an SQLite file, one of another program or of another sweep; the system's reason.
   [[nodiscard]] static Result<SweepStore> open(const std::string& path, const std::string& grid);
-  /// Opens a file to read it, which writes nothing. Errors: as above; no such file; a damaged one.
+  /// Opens a file to read it, which writes nothing. Errors: as above; no such file; a damaged one, or one whose rows cannot be
+  /// those of its grid.
   [[nodiscard]] static Result<SweepStore> read(const std::string& path);
   SweepStore(SweepStore&&) noexcept;
   SweepStore& operator=(SweepStore&&) = delete;
   ~SweepStore();
 
-  /// Makes the rows those of `origin`: drops rows of other inputs and tells how many. Errors: rows of other inputs, where a file
-  /// that they follow from is gone or was looked up in another folder. They are kept then.
+  /// Errors: rows of other inputs than `origin`, where a file that they follow from is gone or was looked up in another folder.
+  [[nodiscard]] Result<void> check_inputs(const SweepOrigin& origin) const;
+  /// Makes the rows those of `origin`: drops rows of other inputs and tells how many. Errors: as `check_inputs`, whose rows are
+  /// kept then.
   [[nodiscard]] Result<std::int64_t> begin(const SweepOrigin& origin);
+  /// Errors: rows that cannot be those of the grid which the store notes: more of them, or of no grid.
+  [[nodiscard]] Result<void> check_positions() const;
   /// Notes of how many points the grid is.
   [[nodiscard]] Result<void> note_points(std::size_t points);
   [[nodiscard]] bool has(std::int64_t position) const;
+  [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string grid() const;
   [[nodiscard]] SweepOrigin origin() const;   ///< empty before any `begin`
   [[nodiscard]] std::int64_t points() const;  ///< of the grid; 0: not noted
