@@ -10,6 +10,7 @@
 #include "model/configuration/network_notices.hpp"
 #include "model/report/json_leaves.hpp"
 #include "model/support/edit_distance.hpp"
+#include "model/validation/claim_options.hpp"
 
 namespace tbdsim {
 namespace {
@@ -79,11 +80,9 @@ bool states(const Options& stated, const IdleOption& idle) {
   });
 }
 
-/// A leaf that was found, unless the call states an option without effect: its claim is of something else then.
-Result<LeafValues> unless_idle(LeafValues values, const Reply& reply, const Options& stated) {
-  for (const std::string& notice : reply.idle)
-    if (const auto idle = idle_option(notice); idle && states(stated, *idle)) return fail(notice);
-  return values;
+Options without(Options options, const std::string& name) {
+  std::erase_if(options, [&](const ClaimOption& option) { return option.first == name; });
+  return options;
 }
 
 /// Keeps what verbs said, so that a table of claims asks each question once.
@@ -106,7 +105,7 @@ class Leaves {
       }
       auto found = pick_leaf(reply.leaves, name);
       if (!found) return tl::make_unexpected(found.error());
-      if (*found) return unless_idle(std::move(**found), reply, stated);
+      if (*found) return unless_idle(verb, name, std::move(**found), stated, defaults);
       for (const JsonLeaf& leaf : reply.leaves) known.push_back(leaf.path.substr(leaf.path.rfind('.') + 1));
     }
     if (known.empty()) return tl::make_unexpected(failed.empty() ? refused : failed);
@@ -131,12 +130,27 @@ class Leaves {
     return replies_.emplace(std::move(question), std::move(reply)).first->second;
   }
 
+  /// A leaf that was found, unless the call states an option without effect: its claim is of something else then. So is a flag
+  /// that adds a part of which the leaf is none.
+  Result<LeafValues> unless_idle(const LeafVerb& verb, const std::string& name, LeafValues values, const Options& stated,
+                                 const Options& defaults) {
+    for (const std::string& notice : reply_of(verb, stated, defaults).idle)
+      if (const auto idle = idle_option(notice); idle && states(stated, *idle)) return fail(notice);
+    for (const auto& [option, value] : stated) {
+      if (!adds_part(option)) continue;
+      const auto plain = pick_leaf(reply_of(verb, without(stated, option), without(defaults, option)).leaves, name);
+      if (plain && *plain)
+        return fail(fmt::format("{}={}: without effect, since {} is no part of what it adds; leave it out", option, value, name));
+    }
+    return values;
+  }
+
   Result<LeafValues> find_in(const LeafVerb& verb, const std::string& name, const Options& stated, const Options& defaults) {
     const Reply& reply = reply_of(verb, stated, defaults);
     if (!reply.errors.empty()) return tl::make_unexpected(reply.errors);
     auto found = pick_leaf(reply.leaves, name);
     if (!found) return tl::make_unexpected(found.error());
-    if (*found) return unless_idle(std::move(**found), reply, stated);
+    if (*found) return unless_idle(verb, name, std::move(**found), stated, defaults);
     std::vector<std::string> known;
     for (const JsonLeaf& leaf : reply.leaves) known.push_back(leaf.path);
     return unknown(name, known);

@@ -44,6 +44,13 @@ std::optional<IdleOption> idle_option(const std::string& notice) {
   return IdleOption{notice.substr(0, space), notice.substr(space + 1, end - space - 1), notice.substr(end)};
 }
 
+std::string seed_notice(const PredictOptions& options, const Configuration& configuration) {
+  const auto& pipeline = configuration.pipeline;
+  const bool random = pipeline && pipeline->mode == InputMode::barrier && pipeline->spread > 0.0;
+  if (random || options.seed == PredictOptions{}.seed) return "";
+  return fmt::format("--seed {}: without effect, since nothing of this job is random", options.seed);
+}
+
 std::string network_notice(const PredictOptions& options, const Configuration& configuration) {
   if (options.network.empty() || !configuration.network || configuration.emulated) return "";
   if (configuration.nodes == 1) return options.input_hosts ? "" : one_node_notice("network " + options.network);

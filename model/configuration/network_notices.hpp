@@ -30,6 +30,9 @@ struct IdleOption {
 /// The parts of a notice that says so, also of a value that stood as it was set; nothing of any other notice.
 [[nodiscard]] std::optional<IdleOption> idle_option(const std::string& notice);
 
+/// Of a seed that was given where no decode times are drawn; empty: it has an effect, or is the default.
+[[nodiscard]] std::string seed_notice(const PredictOptions& options, const Configuration& configuration);
+
 /// What to say of a network that was named; nothing where it serves as the machine's own would.
 [[nodiscard]] std::string network_notice(const PredictOptions& options, const Configuration& configuration);
 

@@ -384,6 +384,8 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
     check_cells(configuration, errors);
     append(check_attention(options, read.graph), errors);
     append(choose_input(session, options, configuration), errors);
+    if (std::string notice = seed_notice(options, configuration); !notice.empty())
+      configuration.notices.push_back(std::move(notice));
   }
   append(choose_layout(options, configuration), errors);
   if (!errors.empty()) return tl::make_unexpected(errors);

@@ -12,15 +12,6 @@ namespace tbdsim {
 namespace {
 
 constexpr std::string_view kSet = "set";  ///< the one option that may be repeated
-constexpr std::string_view kCalibration = "calibration";
-
-/// Adds the values that a file of multipliers sets. Returns what was expected instead.
-std::string add_calibration(const std::string& file, std::vector<std::string>& set) {
-  const auto changes = anchor_assignments(file);
-  if (!changes) return "a file that calibrate anchor wrote";
-  set.insert(set.end(), changes->begin(), changes->end());
-  return "";
-}
 
 /// Words separated by blanks; quotes keep blanks and are dropped. An unfinished quote ends with the text.
 std::vector<std::string> split_words(std::string_view text) {
@@ -55,6 +46,14 @@ std::string unknown_option(const std::string& name) {
 
 }  // namespace
 
+std::string read_row_option(const OptionRow& row, std::string_view text, RowSettings& into) {
+  if (row.name != "calibration") return read_option(row, text, into);
+  const auto changes = anchor_assignments(std::string(text));
+  if (!changes) return "a file that calibrate anchor wrote";
+  into.options.set.insert(into.options.set.end(), changes->begin(), changes->end());
+  return "";
+}
+
 std::vector<std::string> apply_row_options(std::string_view text, RowSettings& row, std::set<std::string>& given) {
   std::vector<std::string> problems;
   const std::vector<std::string> words = split_words(text);
@@ -86,9 +85,7 @@ std::vector<std::string> apply_row_options(std::string_view text, RowSettings& r
       problems.push_back(fmt::format("{} is given twice", name));
     } else if (const std::string found = repeatable ? contradiction(row.options.set, value) : ""; !found.empty()) {
       problems.push_back(fmt::format("{}: {}", name, found));
-    } else if (const std::string expected =
-                   option->name == kCalibration ? add_calibration(value, row.options.set) : read_option(*option, value, row);
-               !expected.empty()) {
+    } else if (const std::string expected = read_row_option(*option, value, row); !expected.empty()) {
       problems.push_back(fmt::format("{}: expected {}, got {}", name, expected, quoted(value)));
     }
   }

@@ -8,6 +8,10 @@
 
 namespace tbdsim {
 
+/// Reads a value into the place where the option lands, as `read_option` does; of `calibration`, a file, come the values that its
+/// multipliers set. Returns what was expected instead; empty: it is fine.
+[[nodiscard]] std::string read_row_option(const OptionRow& row, std::string_view text, RowSettings& into);
+
 /// Applies the `options` column of a measured run: command-line options separated by blanks, `--name value` or
 /// `--name=value`, values with blanks in double or single quotes.
 ///

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 
-#include "model/configuration/read_option.hpp"
+#include "model/configuration/row_options.hpp"
 #include "model/input/value_list.hpp"
 #include "model/support/quote.hpp"
 
@@ -28,11 +29,22 @@ std::string read_axis(const std::string& option, const std::string& value, RowSe
   if (row == nullptr) return fmt::format("--{}: no option of a job", option);
   if (row->flag() && value == "false") return "";
   if (row->flag() && value != "true") return fmt::format("--{}: expected true or false, got {}", option, quoted(value));
-  const std::string expected = read_option(*row, value, into);
+  const std::string expected = read_row_option(*row, value, into);
   return expected.empty() ? "" : fmt::format("--{}: expected {}, got {}", option, expected, quoted(value));
 }
 
 }  // namespace
+
+std::string axis_problem(const std::string& option) {
+  if (axis_option(option) != nullptr) return "";
+  std::vector<std::string> names;
+  for (const OptionRow& row : option_table()) {
+    if (axis_option(std::string(row.name)) != &row) continue;
+    names.emplace_back(row.name);
+    std::replace(names.back().begin(), names.back().end(), '-', '_');
+  }
+  return fmt::format("no option of a job; the grid of a sweep takes {}", fmt::join(names, ", "));
+}
 
 std::size_t StudyGrid::points() const {
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();

@@ -29,6 +29,9 @@ struct StudyGrid {
 /// Errors: an empty item, no number, a range that runs down.
 [[nodiscard]] Result<GridAxis> parse_axis(const std::string& option, const std::string& text);
 
+/// Why `option` is no axis of a sweep, with those that are; empty: it is one.
+[[nodiscard]] std::string axis_problem(const std::string& option);
+
 /// Options of one point. Errors: a value that its option does not take; an option that is none of a job.
 [[nodiscard]] Result<PredictOptions> options_of(const std::vector<std::pair<std::string, std::string>>& point,
                                                 const std::vector<std::string>& set);

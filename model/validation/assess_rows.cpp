@@ -1,6 +1,7 @@
 #include "model/validation/assess_rows.hpp"
 
 #include "model/configuration/network_notices.hpp"
+#include "model/support/first_reason.hpp"
 #include "model/validation/anchored_efficiency.hpp"
 
 #include <fmt/format.h>
@@ -61,7 +62,7 @@ std::optional<Ranged<double>> scaling_efficiency(const Predictor& predictor, Pre
 
 template <class T>
 std::string reason(const Result<T>& refused) {
-  return refused.error().empty() ? "no prediction" : refused.error().front().message;
+  return refused.error().empty() ? "no prediction" : first_reason(refused.error());
 }
 
 AssessedRow compared(AssessedRow result, const Ranged<double>& value) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
 #include <vector>
 
 #include "model/configuration/option_table.hpp"
@@ -36,6 +37,21 @@ std::string claim_option_problem(std::string_view option, std::string_view value
   const auto near = nearest(name, known_options());
   return fmt::format("claims and grids take only options that change a prediction{}",
                      near ? fmt::format(", did you mean \"{}\"?", *near) : "");
+}
+
+bool adds_part(std::string_view option) {
+  const OptionRow* const row = find_option(option, kInClaim);
+  return row != nullptr && row->flag() && std::holds_alternative<std::monostate>(row->landing) && row->verbs.has(Verb::predict);
+}
+
+std::string unread_part_problem(std::string_view option, const std::vector<std::string>& leaves) {
+  const std::string part = claim_option_name(option);
+  if (!adds_part(part)) return "";
+  const auto names = [&](const std::string& leaf) {
+    return fmt::format(".{}.", leaf).find(fmt::format(".{}.", part)) != std::string::npos;
+  };
+  if (std::any_of(leaves.begin(), leaves.end(), names)) return "";
+  return fmt::format("changes no prediction: it asks for {}.*, which no claim here names; leave it out", part);
 }
 
 bool may_name_file(std::string_view option) {

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <span>
 
 #include "model/configuration/named_from.hpp"
 #include "model/input/note.hpp"
 #include "model/input/toml_reader.hpp"
 #include "model/support/edit_distance.hpp"
+#include "model/support/first_reason.hpp"
 #include "model/support/quote.hpp"
 #include "model/validation/claim_options.hpp"
 
@@ -54,9 +56,11 @@ class ScenarioReader {
     (void)study.text_or("description", "");
     read_tables(study);
     std::vector<GridAxis> grid;
-    if (auto table = root_.table_if("grid")) grid = read_grid(*table, file_.name());
+    auto defaults = root_.table_if("grid");
+    if (defaults) grid = read_grid(*defaults, file_.name());
     read_measured();
     for (TomlTable& table : root_.tables_or_empty("claim")) read_claim(table, grid);
+    if (defaults) check_parts(*defaults, scenario_.claims);
     root_.finish();
     Errors errors = file_.errors();
     add_elsewhere(errors);
@@ -83,6 +87,16 @@ class ScenarioReader {
         errors.push_back(error);
     }
     if (more > 0) errors.push_back({fmt::format("{} more problems", more), SourceRef{file_.name(), 0, 0}});
+  }
+
+  /// Notes flags of a grid that add what none of its claims reads.
+  static void check_parts(TomlTable& grid, std::span<const Claim> claims) {
+    std::vector<std::string> leaves;
+    for (const Claim& claim : claims)
+      for (const ClaimNode& node : claim.expression.nodes)
+        if (node.kind == ClaimNode::Kind::leaf) leaves.push_back(node.text);
+    for (const std::string& option : grid.keys())
+      if (const std::string problem = unread_part_problem(option, leaves); !problem.empty()) grid.problem(option, problem);
   }
 
   void read_tables(TomlTable& study) {
@@ -136,8 +150,10 @@ class ScenarioReader {
     claim.source = table.text_or("source", scenario_.source);
     claim.reason = table.text_or("reason", "");
     claim.grid = grid;
-    if (auto own = table.table_if("grid")) merge(claim.grid, read_grid(*own, file_.name()));
+    auto own = table.table_if("grid");
+    if (own) merge(claim.grid, read_grid(*own, file_.name()));
     read_expression(table, claim);
+    if (own) check_parts(*own, {&claim, 1});
     read_use(table, claim);
     scenario_.claims.push_back(std::move(claim));
   }
@@ -250,7 +266,7 @@ AssessedClaim assess(const Claim& claim, const LeafSource& source) {
     if (!first && (holds || assessed.failing > 1)) continue;
     assessed.point = point_text(axes, options);
     assessed.outcome = outcome.value_or(ClaimOutcome{});
-    assessed.problem = outcome ? "" : outcome.error().front().message;
+    assessed.problem = outcome ? "" : first_reason(outcome.error());
   }
   assessed.outcome.holds = assessed.failing == 0;
   return assessed;
@@ -291,6 +307,9 @@ Result<std::vector<GridAxis>> read_grid_file(const std::string& path) {
   if (!toml) return tl::make_unexpected(toml.error());
   TomlTable table = toml->root().table("grid");
   std::vector<GridAxis> grid = read_grid(table, path);
+  for (const std::string& key : table.keys())
+    if (std::string problem = axis_problem(claim_option_name(key)); claim_option_problem(key, "").empty() && !problem.empty())
+      table.problem(key, std::move(problem));
   if (!toml->errors().empty()) return tl::make_unexpected(toml->errors());
   return grid;
 }
