@@ -16,6 +16,8 @@ namespace {
 
 /// Deeper nesting than any sane claim; the parser descends on the call stack.
 constexpr int kDeepest = 64;
+/// A claim that allows more than its whole right side hardly says anything.
+constexpr double kMostTolerance = 1.0;
 constexpr std::string_view kBlanks = " \t\r\n";
 
 bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -178,12 +180,14 @@ class Parser {
   std::size_t number() {
     ClaimNode node;
     const auto [end, status] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), node.number);
+    const auto length = static_cast<std::size_t>(end - (text_.data() + at_));
     if (status != std::errc{}) {
-      fail("expected a number", 1);
+      const bool beyond = status == std::errc::result_out_of_range;
+      fail(beyond ? "expected a number within the range of a double" : "expected a number", beyond ? length : 1);
       return 0;
     }
     const std::size_t begin = at_;
-    at_ = static_cast<std::size_t>(end - text_.data());
+    at_ += length;
     unit(begin, node.number);
     return add(std::move(node));
   }
@@ -291,7 +295,10 @@ tl::expected<ClaimTolerance, std::string> parse_tolerance(std::string_view text)
   const bool sound = status == std::errc{} && std::isfinite(number) && number >= 0.0 && (bare || measured);
   if (!sound) return tl::make_unexpected(fmt::format("expected a tolerance such as \"10 %\", got {}", tbdsim::quoted(text)));
   if (bare) return ClaimTolerance{number, false};
-  return ClaimTolerance{measured->base, measured->dimension == Dimension::ratio};
+  const bool relative = measured->dimension == Dimension::ratio;
+  if (relative && measured->base > kMostTolerance)
+    return tl::make_unexpected(fmt::format("expected a tolerance of at most 100 %, got {}", tbdsim::quoted(text)));
+  return ClaimTolerance{measured->base, relative};
 }
 
 tl::expected<ClaimExpression, ClaimSlip> parse_claim(std::string_view text) { return Parser(text).parse(); }

@@ -29,6 +29,10 @@ std::vector<std::string> known_columns() {
   return columns;
 }
 
+/// Figures beyond these are slips: in the units of this table a step takes more than a femtosecond, and a machine does not hold
+/// an exabyte. Errors and their sums stay finite within them.
+constexpr double kLeastMeasured = 1e-15, kMostMeasured = 1e18;
+
 constexpr std::string_view kCollectiveMetric = "bus_bandwidth";
 
 /// Reads the rows of one table, noting every problem in it.
@@ -150,6 +154,10 @@ class TableReader {
       run.measured = *value;
       if (*value <= 0.0)
         table_.problem(row, measured, fmt::format("expected a number above 0, got {}", quoted(table_.text(row, measured))));
+      else if (*value < kLeastMeasured || *value > kMostMeasured)
+        table_.problem(row, measured,
+                       fmt::format("expected a number of {} to {}, got {}", kLeastMeasured, kMostMeasured,
+                                   quoted(table_.text(row, measured))));
     }
     read_spread(row, run);
   }
@@ -159,6 +167,8 @@ class TableReader {
     if (spread.empty()) return;
     run.spread = table_.number(row, *table_.column_if("spread"));
     if (run.spread && *run.spread < 0.0) problem(row, "spread", fmt::format("expected 0 or more, got {}", quoted(spread)));
+    if (run.spread && *run.spread > kMostMeasured)
+      problem(row, "spread", fmt::format("expected at most {}, got {}", kMostMeasured, quoted(spread)));
   }
 
   std::string default_group(const std::string& hardware) const {

@@ -316,6 +316,23 @@ class KeptFiles(InFolder):
         self.assertIn("2 points, 0 predicted now, 2 rows", self.command(*sweep).stdout)
 
 
+    def test_a_sweep_whose_input_is_damaged_keeps_its_rows(self):
+        source = Path(DATA, "small_cnn.toml").read_text(encoding="utf-8")
+        network = Path(self.at("m.toml"))
+        network.write_text(source, encoding="utf-8")
+        sweep = ["sweep", "--hw", "p4000", "--model", "m.toml", "--batch", "1,2,3", "-o", "s.db"]
+        self.assertEqual(self.command(*sweep).returncode, 0)
+        rows = self.command("sweep", "export", "s.db").stdout
+        for damaged in ("garbage\n", source + "\n[surplus]\n", ""):
+            network.write_text(damaged, encoding="utf-8")
+            done = self.command(*sweep)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, "^m.toml:")
+            self.assertEqual(self.command("sweep", "export", "s.db").stdout, rows)
+        network.write_text(source, encoding="utf-8")
+        self.assertIn("3 points, 0 predicted now, 3 rows", self.command(*sweep).stdout)
+
+
 class SweepFiles(InFolder):
     """What a sweep writes and what its export reads."""
     SWEEP = ["sweep", "--hw", "p4000,titan-xp", "--model", "lenet", "--batch", "8,16"]
@@ -373,6 +390,84 @@ class SweepFiles(InFolder):
             done = self.command("sweep", "export", name)
             self.assertEqual((done.returncode, done.stdout), (2, ""), name)
             self.assertRegex(done.stderr, name + ": (damaged|not a sweep)")
+
+    def test_damaged_figures_are_neither_exported_nor_gone_on_from(self):
+        self.assertEqual(self.command(*self.SWEEP, "-o", "s.db").returncode, 0)
+        for number, (damage, message) in enumerate((
+                ("UPDATE point SET step_time_s = 1e999 WHERE position = 2", "row 2 holds figures that no sweep writes"),
+                ("UPDATE point SET throughput = -1 WHERE position = 0", "row 0 holds figures that no sweep writes"),
+                ("UPDATE point SET config = 'garbage' WHERE position = 1", "row 1 holds figures that no sweep writes"),
+                ("UPDATE sweep SET value = '-5' WHERE key = 'points'", "notes -5 points"),
+                ("DELETE FROM sweep WHERE key = 'points'", "does not note of which grid its 4 rows are"),
+                ("UPDATE point SET position = 9 WHERE position = 3", "holds row 9 of a grid of 4 points"))):
+            name = shutil.copy(self.at("s.db"), self.at("damaged%d.db" % number))
+            database = sqlite3.connect(name)
+            database.execute(damage)
+            database.commit()
+            database.close()
+            for command in (["sweep", "export", name], [*self.SWEEP, "-o", name], ["sweep", "merge", self.at("all.db"), name]):
+                done = self.command(*command)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", "%s: damaged: %s\n" % (name, message)), command)
+            self.assertFalse(os.path.exists(self.at("all.db")))
+
+    def test_rows_that_answer_another_point_are_told(self):
+        self.assertEqual(self.command(*self.SWEEP, "-o", "s.db").returncode, 0)
+        database = sqlite3.connect(self.at("s.db"))
+        database.execute("UPDATE point SET config = (SELECT config FROM point WHERE position = 0) WHERE position = 1")
+        database.commit()
+        database.close()
+        done = self.command(*self.SWEEP, "-o", "s.db")
+        self.assertEqual((done.returncode, done.stderr), (2, "s.db: damaged: row 1 is no point of this grid\n"))
+
+    def test_a_sweep_that_ended_before_its_first_point_is_told(self):
+        self.assertEqual(self.command(*self.SWEEP, "-o", "s.db").returncode, 0)
+        database = sqlite3.connect(self.at("s.db"))
+        database.executescript("DELETE FROM point; DELETE FROM sweep;")
+        database.close()
+        done = self.command("sweep", "export", "s.db")
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (0, "", "tbdsim: note: s.db holds no points: the sweep that wrote it ended before its first; run it again\n"))
+
+    def test_the_grid_of_a_sweep_takes_options_of_a_job(self):
+        shutil.copy(os.path.join(DATA, "anchors.toml"), self.at("anchors.toml"))
+        grid = 'schema = 1\n[grid]\nhw = "p4000"\nmodel = "lenet"\n'
+        Path(self.at("g.toml")).write_text(grid + 'calibration = "anchors.toml"\n', encoding="utf-8")
+        done = self.command("sweep", "--grid", "g.toml", "-o", "c.db")
+        self.assertEqual((done.returncode, done.stdout), (0, "1 points, 1 predicted now, 1 rows in c.db\n"), done.stderr)
+        for line in ("seed = 3", "kernels = true", "links = true"):
+            Path(self.at("g.toml")).write_text(grid + line + "\n", encoding="utf-8")
+            done = self.command("sweep", "--grid", "g.toml", "-o", "g.db")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("g.toml:5:", done.stderr)
+            self.assertIn("grid.%s: no option of a job; the grid of a sweep takes hw, " % line.split()[0], done.stderr)
+
+    def test_options_without_effect_on_a_claim_are_told(self):
+        def problem(expression):
+            Path(self.at("c.toml")).write_text('schema = 1\n[study]\nname = "n"\nsource = "assumed: a test"\n[grid]\nhw = "p4000"\n'
+                                               'model = "lenet"\n[[claim]]\nid = "c"\nexpr = "%s"\n' % expression, encoding="utf-8")
+            done = self.command("validate", "c.toml", "--format", "csv")
+            return next(csv.DictReader(io.StringIO(done.stdout)))["problem"]
+        self.assertEqual(problem("throughput(kernels=true) > 0"),
+                         "kernels=true: without effect, since throughput is no part of what it adds; leave it out")
+        self.assertEqual(problem("max(kernels.groups.launches(kernels=true)) > 0"), "")
+        self.assertEqual(problem("throughput(seed=3) > 0"), "--seed 3: without effect, since nothing of this job is random")
+        self.assertEqual(problem("throughput(seed=3, stack=mxnet-18.04, input=imagenet-records, model=resnet50) > 0"), "")
+        Path(self.at("victim.txt")).write_text("garbage\n", encoding="utf-8")
+        for option in ("hw", "layout_from"):
+            self.assertRegex(problem("throughput(%s=victim.txt) > 0" % option), "victim.txt")
+
+    def test_a_line_break_in_a_name_does_not_end_the_message(self):
+        for words in (["--hw", "x\ny", "--model", "lenet"], ["--hw", "p4000", "--model", "x\ny"],
+                      ["--hw", "p4000", "--model", "lenet", "--stack", "x\ny"]):
+            done = self.command("predict", *words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn('"x\\ny"', done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_a_sweep_that_may_not_be_read_says_why(self):
+        os.symlink("loop", self.at("loop"))
+        done = self.command("sweep", "export", "loop/s.db")
+        self.assertEqual((done.returncode, done.stderr), (2, "loop/s.db: cannot open: Too many levels of symbolic links\n"))
 
     def test_what_a_foreign_schema_holds_is_not_run(self):
         self.assertEqual(self.command(*self.SWEEP, "-o", "s.db").returncode, 0)

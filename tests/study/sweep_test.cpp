@@ -7,6 +7,7 @@
 #include <random>
 
 #include "model/report/sweep_report.hpp"
+#include "model/study/grid_names.hpp"
 #include "model/study/pareto.hpp"
 #include "model/study/sweep_front.hpp"
 #include "tests/catch.hpp"
@@ -135,6 +136,71 @@ TEST_CASE("a sweep predicts anew what a changed file says, also one that its sys
   CHECK(store.add({SweepRow{}}).error().front().message ==
         "another process has begun this sweep anew with other inputs; sweep again");
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("rows stay where a file from which they follow can no longer be read") {
+  const auto folder = std::filesystem::temp_directory_path() / "tbdsim-sweep-damaged";
+  std::filesystem::create_directories(folder);
+  const std::string network = (folder / "own.toml").string();
+  std::filesystem::copy_file(std::string(TBDSIM_SOURCE_DIR) + "/tests/cli/data/small_cnn.toml", network,
+                             std::filesystem::copy_options::overwrite_existing);
+  const StudyGrid grid{{{"hw", {"p4000"}}, {"model", {network}}, {"batch", {"1", "2"}}}, {}};
+  auto store = fresh_store(grid, "damaged");
+  REQUIRE(sweep(*open_session({TBDSIM_SOURCE_DIR}), grid, {}, store, [](const SweepProgress&) {}));
+  std::ofstream(network) << "garbage";
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  const Errors unreadable = unknown_names(*session, grid);
+  REQUIRE(unreadable.size() == 1);
+  CHECK(unreadable.front().where.file == network);
+  // So it is with files that are looked at point by point.
+  const auto again = sweep(*session, grid, {}, store, [](const SweepProgress&) {});
+  REQUIRE_FALSE(again);
+  CHECK(again.error().front().message ==
+        "its 2 rows are kept: none that was tried of them can be predicted from its inputs as they are now; put them right, or "
+        "name another file with -o");
+  CHECK(again.error().at(1).where.file == network);
+  CHECK(store.rows() == 2);
+  CHECK(store.problems() == 0);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("the reason of a point without figures names the file in which it lies") {
+  const auto network = (std::filesystem::temp_directory_path() / "tbdsim-sweep-reason.toml").string();
+  std::ofstream(network) << "garbage";
+  const StudyGrid grid{{{"hw", {"p4000"}}, {"model", {network}}}, {}};
+  std::string problem;
+  REQUIRE(swept(*open_session({TBDSIM_SOURCE_DIR}), grid, "reason").each([&](const SweepRow& row) { problem = row.problem; }));
+  CHECK(problem.substr(0, network.size() + 1) == network + ":");
+  CHECK(problem.find('\n') == std::string::npos);
+  std::filesystem::remove(network);
+}
+
+TEST_CASE("a grid with a file of multipliers predicts with them") {
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  const std::string anchors = std::string(TBDSIM_SOURCE_DIR) + "/tests/cli/data/anchors.toml";
+  const std::vector<std::pair<std::string, std::string>> plain{{"hw", "p4000"}, {"model", "resnet50"}};
+  auto calibrated = plain;
+  calibrated.emplace_back("calibration", anchors);
+  const auto options = options_of(calibrated, {});
+  REQUIRE(options);
+  CHECK_FALSE(options->set.empty());
+  const auto with = predict(*session, *options), without = predict(*session, options_of(plain, {}).value());
+  REQUIRE(with);
+  REQUIRE(without);
+  CHECK(with->step_time.value != without->step_time.value);
+  CHECK(to_text(options_of({{"calibration", "nowhere.toml"}}, {}).error()) ==
+        "--calibration: expected a file that calibrate anchor wrote, got \"nowhere.toml\"\n");
+}
+
+TEST_CASE("a sweep's grid refuses what is no option of a job, and names those that are") {
+  for (const char* option : {"seed", "kernels", "links", "collective"}) {
+    INFO(option);
+    const std::string problem = axis_problem(option);
+    CHECK(problem.starts_with("no option of a job; the grid of a sweep takes hw, "));
+    for (const char* taken : {", gpus", ", batch", ", seq_len", ", calibration"}) CHECK(problem.find(taken) != std::string::npos);
+    CHECK(problem.find(std::string(", ") + option) == std::string::npos);
+  }
+  for (const char* option : {"hw", "model", "batch", "calibration", "seq-len", "zero"}) CHECK(axis_problem(option).empty());
 }
 
 TEST_CASE("nothing beats a choice of the front, and something of it beats every other") {

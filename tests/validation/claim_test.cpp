@@ -76,6 +76,7 @@ TEST_CASE("a tolerance is a share of the right side or an amount, and its edge i
   CHECK(holds("110 == 100 within 10 %"));
   CHECK_FALSE(holds("110.1 == 100 within 10 %"));
   CHECK(holds("1.05 == 1 within 0.05"));
+  CHECK(holds("1.5 == 1 within 100 %"));
   CHECK(holds("104 MB < 0.1 GB within 4 MB"));
   CHECK_FALSE(holds("105 MB < 0.1 GB within 4 MB"));
   CHECK_FALSE(holds("1 < 1"));
@@ -88,6 +89,9 @@ TEST_CASE("a wrong claim says where and what was expected") {
   CHECK(slip("a(gpus) < 1") == "expected \"=\" after gpus, got \")\" at 6");
   CHECK(slip("max(1, 2 < 1") == "expected \",\" or \")\", got \"<\" at 9");
   CHECK(slip("1 < 3 parsecs") == "expected a unit such as \"GB\" or an operator, got \"parsecs\" at 6");
+  CHECK(slip("1e999 > 1") == "expected a number within the range of a double, got \"1e999\" at 0");
+  CHECK(slip("1 == 2 within 1e300 %") == "expected a tolerance of at most 100 %, got \"1e300 %\" at 14");
+  CHECK(slip("1 == 2 within 100.1 %") == "expected a tolerance of at most 100 %, got \"100.1 %\" at 14");
   CHECK(slip("1 < 2 within lots") == "expected a tolerance such as \"10 %\", got \"lots\" at 13");
   CHECK(slip("a == 'b") == "expected a closing quote, got \"'b\" at 5");
 }
@@ -228,6 +232,32 @@ TEST_CASE("claims and grids take only options that change a prediction, and valu
   CHECK(messages("size(layers='--trace=x') > 0", "") ==
         "claim[0].expr: option \"layers\": expected a value, got \"--trace=x\"\n");
   CHECK(messages("size() > 0", "route = \"gpu0 --trace=x\"") == "grid.route: expected a value, got \"gpu0 --trace=x\"\n");
+}
+
+TEST_CASE("a grid asks for no part of a prediction that none of its claims reads") {
+  const auto messages = [](const std::string& expr, const std::string& grid) {
+    const auto scenario = parse_scenario("schema = 1\n[study]\nname = \"n\"\nsource = \"assumed: test\"\n[grid]\n" + grid +
+                                             "\n[[claim]]\nid = \"a\"\nexpr = \"" + expr + "\"\n",
+                                         "folder/s.toml");
+    return scenario ? std::string() : scenario.error().front().message;
+  };
+  CHECK(messages("throughput() > 0", "kernels = true") ==
+        "grid.kernels: changes no prediction: it asks for kernels.*, which no claim here names; leave it out");
+  CHECK(messages("throughput() > 0", "links = true") ==
+        "grid.links: changes no prediction: it asks for links.*, which no claim here names; leave it out");
+  CHECK(messages("kernels.time_s() > 0", "kernels = true").empty());
+  CHECK(messages("max(predict.links.bytes()) > 0", "links = true").empty());
+  CHECK(messages("throughput() > 0", "mock_loader = true").empty());
+}
+
+TEST_CASE("a claim that cannot be evaluated for a file names it") {
+  const auto scenario = parse_scenario(
+      "schema = 1\n[study]\nname = \"n\"\nsource = \"assumed: test\"\n[[claim]]\nid = \"a\"\nexpr = \"size() > 0\"\n", "s.toml");
+  REQUIRE(scenario);
+  const auto assessed = assess_claims(*scenario, [](const std::string&, const auto&, const auto&) -> Result<LeafValues> {
+    return tl::make_unexpected(Errors{Error{"not valid TOML", {"victim.txt", 1, 3}, "a b", 1}});
+  });
+  CHECK(assessed.front().problem == "victim.txt:1:3: not valid TOML");
 }
 
 TEST_CASE("files that a scenario names lie beside it, an option has one spelling") {

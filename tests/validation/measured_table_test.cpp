@@ -167,6 +167,14 @@ TEST_CASE("zero is refused as a measurement and anything above it accepted") {
   CHECK(messages(kRequired + "\n" + row + "1e-12\n").empty());
 }
 
+TEST_CASE("a measurement of which no error can be told is refused") {
+  const std::string row = "a,k80,resnet50,step_time_s,s,";
+  for (const char* most : {"1e-15", "1e18"}) CHECK(messages(kRequired + "\n" + row + most + "\n").empty());
+  for (const std::string beyond : {"1e-320", "0.9e-15", "1.1e18", "1e308"})
+    CHECK(messages(kRequired + "\n" + row + beyond + "\n")
+              .starts_with("t.csv:2:30: measured: expected a number of 1e-15 to 1e+18, got \"" + beyond + "\"\n"));
+}
+
 TEST_CASE("columns: unknown, missing, and a table without rows") {
   const auto unknown = parse_measured_table("id,hw,model,metrik,unit,measured\na,k80,resnet50,throughput,samples/s,1\n", "t.csv");
   REQUIRE_FALSE(unknown);
