@@ -216,7 +216,6 @@ Result<SweepOrigin> sweep_origin(const Catalogue& catalogue, const StudyGrid& gr
 Result<std::int64_t> begin_rows(Session& session, const StudyGrid& grid, SweepStore& store) {
   const auto origin = sweep_origin(session.catalogue(), grid);
   if (!origin) return tl::make_unexpected(origin.error());
-  if (const auto placed = store.check_positions(); !placed) return tl::make_unexpected(placed.error());
   const bool same = store.origin().digest == origin->digest;
   const auto points = static_cast<std::int64_t>(grid.points());
   std::vector<std::int64_t> figures;

@@ -243,6 +243,7 @@ Result<SweepStore> SweepStore::open(const std::string& path, const std::string& 
     if (auto done = store.run(sql); !done) return tl::make_unexpected(done.error());
   }
   if (auto own = store.check_tables(); !own) return tl::make_unexpected(own.error());
+  if (auto placed = store.check_positions(); !placed) return tl::make_unexpected(placed.error());
   const std::string held = store.grid();
   if (held.empty() && !grid.empty()) {
     if (auto noted = store.note("grid", grid); !noted) return tl::make_unexpected(noted.error());
@@ -316,7 +317,6 @@ Result<void> SweepStore::check_positions() const {
   if (count == 0) return {};
   if (all == 0 || noted("grid").empty()) return damaged(fmt::format("does not note of which grid its {} rows are", count));
   const std::int64_t last = number_of("SELECT max(position) FROM point");
-  // Positions are unique and count from 0.
   return last < all ? Result<void>() : damaged(fmt::format("holds row {} of a grid of {} points", last, all));
 }
 

@@ -48,7 +48,8 @@ struct SweepOrigin {
 class SweepStore {
  public:
   /// Opens or makes a file for the sweep called `grid`, a text that tells one grid from another; empty: whatever it
-  /// holds. Errors: not an SQLite file, one of another program or of another sweep; the system's reason.
+  /// holds. Errors: not an SQLite file, one of another program or of another sweep, one whose rows cannot be
+  /// those of its grid; the system's reason.
   [[nodiscard]] static Result<SweepStore> open(const std::string& path, const std::string& grid);
   /// Opens a file to read it, which writes nothing. Errors: as above; no such file; a damaged one, or one whose rows cannot be
   /// those of its grid.
@@ -62,8 +63,6 @@ class SweepStore {
   /// Makes the rows those of `origin`: drops rows of other inputs and tells how many. Errors: as `check_inputs`, whose rows are
   /// kept then.
   [[nodiscard]] Result<std::int64_t> begin(const SweepOrigin& origin);
-  /// Errors: rows that cannot be those of the grid which the store notes: more of them, or of no grid.
-  [[nodiscard]] Result<void> check_positions() const;
   /// Notes of how many points the grid is.
   [[nodiscard]] Result<void> note_points(std::size_t points);
   [[nodiscard]] bool has(std::int64_t position) const;
@@ -100,6 +99,8 @@ class SweepStore {
   /// Errors: tables other than this program makes, or anything else that acts: triggers, views, indices.
   [[nodiscard]] Result<void> check_tables() const;
   [[nodiscard]] Result<void> check_whole() const;
+  /// Errors: rows that cannot be those of the grid which the store notes: more of them, or of no grid.
+  [[nodiscard]] Result<void> check_positions() const;
   [[nodiscard]] std::string noted(const std::string& key) const;
   [[nodiscard]] Result<void> note(const std::string& key, const std::string& value);
   [[nodiscard]] std::int64_t number_of(const std::string& sql) const;

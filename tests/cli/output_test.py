@@ -399,6 +399,7 @@ class SweepFiles(InFolder):
                 ("UPDATE point SET config = 'garbage' WHERE position = 1", "row 1 holds figures that no sweep writes"),
                 ("UPDATE sweep SET value = '-5' WHERE key = 'points'", "notes -5 points"),
                 ("DELETE FROM sweep WHERE key = 'points'", "does not note of which grid its 4 rows are"),
+                ("DELETE FROM sweep", "does not note of which grid its 4 rows are"),
                 ("UPDATE point SET position = 9 WHERE position = 3", "holds row 9 of a grid of 4 points"))):
             name = shutil.copy(self.at("s.db"), self.at("damaged%d.db" % number))
             database = sqlite3.connect(name)
