@@ -9,12 +9,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <tuple>
 
 #include "model/configuration/choose_layout.hpp"
 #include "model/prediction/memory_estimate.hpp"
 #include "model/prediction/step_prediction.hpp"
+#include "model/workload/shard.hpp"
 #include "model/workload/stages.hpp"
 
 namespace tbdsim::plan {
@@ -98,22 +100,30 @@ class Search::Worker {
     PlanCounts counts;
     std::optional<Candidate> smallest;
     Errors refusals;
+
+    /// As what unit number `unit` has found.
+    [[nodiscard]] Found as_found(std::size_t unit) && {
+      Found found{std::move(nearest), std::move(front), counts, std::move(smallest), std::move(refusals)};
+      found.refused_at.second = unit;
+      return found;
+    }
   };
 
   /// Time that no layout of a family goes below; 0: not known.
-  Seconds bound(std::span<const Unit> family) {
-    move_to(family.front().layout);
-    for (auto unit = family.rbegin(); unit != family.rend(); ++unit) {
-      set(*unit);
+  Seconds bound(const Layout& family) {
+    move_to(family);
+    for (auto batch = search_.batches_.rbegin(); batch != search_.batches_.rend(); ++batch) {
+      const Unit unit{family, *batch};
+      set(unit);
       options_.zero = search_.zeros_.front();
       options_.schedule.clear();
       options_.virtual_stages.reset();
       for (const int ranks : search_.pipelines_) {
-        if (!divides(*unit, ranks)) continue;
+        if (!divides(unit, ranks) || surely_refused(unit, ranks)) continue;
         options_.pipeline_parallel = ranks;
         if (!choose_division(options_, configuration_).empty()) continue;
         const auto& share = step_.share(configuration_.layout);
-        if (!share || ranks > share->stage_layers()) continue;
+        if (!share) continue;
         configuration_.recompute = search_.recomputes_.front();  // the one that computes least again
         const bool pairs = searched(pipeline::info(ScheduleKind::dualpipe));
         return configuration_.by_layers() ? kEvenTiles * step_.least(configuration_, *share, pairs) : Seconds(0.0);
@@ -122,14 +132,21 @@ class Search::Worker {
     return Seconds(0.0);
   }
 
-  /// Tries the layouts of a unit. `limit`: slower ones are not kept; 0: all are only counted.
-  void run(const Unit& unit, std::size_t most, Seconds limit, Result& result) {
+  /// Tries the layouts of a unit. `limit`: slower ones are not kept; 0: all are only counted. `told`: why a layout was refused is
+  /// known of an earlier unit, and not asked of this one.
+  [[nodiscard]] Result run(const Unit& unit, std::size_t most, Seconds limit, bool told) {
+    Result result;
     move_to(unit.layout);
     set(unit);
     limit_ = limit;
-    for (const int ranks : search_.pipelines_)
-      if (divides(unit, ranks)) try_pipeline(ranks, most, result);
+    for (const int ranks : search_.pipelines_) {
+      if (!divides(unit, ranks)) continue;
+      // The reasons of many refusals take longer to put in words than layouts take to try.
+      if ((told || !result.refusals.empty()) && surely_refused(unit, ranks)) continue;
+      try_pipeline(ranks, most, result);
+    }
     keep_fastest(result.nearest, most, search_.capacity_);
+    return result;
   }
 
   /// The recurrence of a layout.
@@ -161,6 +178,15 @@ class Search::Worker {
     const std::int64_t replica = std::int64_t{unit.layout.tensor} * unit.layout.context * ranks;
     if (replica > search_.base_.gpus || search_.base_.gpus % replica != 0) return false;
     return *options_.global_batch % (search_.base_.gpus / replica * unit.batch) == 0;
+  }
+
+  /// Whether no schedule and no sharding makes a layout of this: experts, heads or positions that do not divide, or more ranks
+  /// than layers. Expects a unit that is set and that so many ranks divide.
+  [[nodiscard]] bool surely_refused(const Unit& unit, int ranks) {
+    const Layout& layout = unit.layout;
+    if (layout.expert > 1 && search_.base_.gpus / ranks % (std::int64_t{layout.expert} * layout.expert_tensor) != 0) return true;
+    const auto& share = family_share();
+    return !share || ranks > share->stage_layers();
   }
 
   void set(const Unit& unit) {
@@ -203,13 +229,11 @@ class Search::Worker {
     return search_.every_schedule_ || known == "  " || known.find(fmt::format(" {} ", schedule.name)) != std::string::npos;
   }
 
+  /// What a rank of the family at hand computes.
+  [[nodiscard]] const tbdsim::Result<RankShare>& family_share() { return step_.share(search_.as_divided(at_)); }
+
   [[nodiscard]] int layers(Result& result) {
-    Layout layout = at_;
-    layout.sequence = layout.tensor > 1 && options_.sequence_parallel != "off" &&
-                      (options_.sequence_parallel == "on" || search_.base_.stack.parallel.tensor.sequence);
-    layout.regathers = search_.base_.stack.parallel.tensor.regathers;
-    layout.by_heads = search_.base_.stack.parallel.context == ContextExchange::all_to_all;
-    const auto& share = step_.share(layout);
+    const auto& share = family_share();
     if (share) return share->stage_layers();
     refuse(share.error(), result);
     return 0;
@@ -304,15 +328,14 @@ class Search::Worker {
   Seconds limit_ = kNoLimit;
 };
 
-/// How far a search is.
+/// How far a search is. What units have found is joined as they end: there may be millions of them.
 struct Search::Course {
   std::size_t shard, shards, most;
   const std::atomic<bool>* stop;
   Progress* progress;
-  std::vector<Worker::Result> results;  ///< of each unit
-  std::vector<bool> done;               ///< units that have theirs
-  std::vector<Seconds> bounds;          ///< of each family
-  Seconds limit = kNoLimit;             ///< as many layouts as are kept are at least so fast
+  std::vector<Seconds> bounds{};  ///< of each family
+  Seconds limit = kNoLimit;       ///< as many layouts as are kept are at least so fast
+  Found found{};                  ///< by units of the shard
   std::atomic<bool> stopped{false};
 
   [[nodiscard]] bool of_shard(std::size_t unit) const { return unit % shards == shard; }
@@ -331,8 +354,7 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
   const int gpus = base.gpus, samples = job.global_batch.value_or(1);
   const OpGraph& graph = base.network_graph().graph;
   const int experts = experts_of(graph);
-  const std::vector<int> batches = kept_or_divisors(job.batch, samples);
-  batches_ = batches.size();
+  batches_ = kept_or_divisors(job.batch, samples);
   pipelines_ = kept_or_divisors(job.pipeline_parallel, gpus);
   zeros_ = job.zero ? std::vector{*job.zero} : zero_stages(base.stack);
   if (!job.recompute.empty() || !allocates_as_it_runs(base.stack))
@@ -343,8 +365,12 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
                    Recompute::layer};
   else
     recomputes_ = {Recompute::none, Recompute::block};
-  for (const int tensor : kept_or_divisors(job.tensor_parallel, gpus))
-    for (const int context : kept_or_divisors(job.context_parallel, gpus / std::clamp(tensor, 1, gpus)))
+  std::map<int, bool> contexts;
+  for (const int tensor : kept_or_divisors(job.tensor_parallel, gpus)) {
+    if (!divides_network(tensor, 1)) continue;
+    for (const int context : kept_or_divisors(job.context_parallel, gpus / std::clamp(tensor, 1, gpus))) {
+      const auto known = contexts.find(context);
+      if (known != contexts.end() ? !known->second : !(contexts[context] = divides_network(1, context))) continue;
       for (const int expert : kept_or_divisors(job.expert_parallel, experts)) {
         std::vector<int> shared{tensor};
         if (expert > 1 && tensor > 1) shared.push_back(1);
@@ -357,89 +383,127 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
           // What is kept of sequences or experts asks for something to divide.
           if (tensor == 1 && job.sequence_parallel == "on") continue;
           if (expert == 1 && job.expert_tensor_parallel) continue;
-          for (const int batch : batches) units_.push_back({layout, batch});
+          families_.push_back(layout);
         }
       }
+    }
+  }
+}
+
+/// A layout with how the stack and the job divide what its axes leave whole.
+Layout Search::as_divided(Layout layout) const {
+  const ParallelSettings& parallel = base_.stack.parallel;
+  layout.sequence =
+      layout.tensor > 1 && job_.sequence_parallel != "off" && (job_.sequence_parallel == "on" || parallel.tensor.sequence);
+  layout.regathers = parallel.tensor.regathers;
+  layout.by_heads = parallel.context == ContextExchange::all_to_all;
+  return layout;
+}
+
+/// Whether the network divides over so many GPUs of one axis, as it must where the other axis divides it as well. Of a number
+/// with hundreds of divisors, few divide heads or positions.
+bool Search::divides_network(int tensor, int context) {
+  if (tensor < 1 || context < 1) return true;  // refused with the options
+  Layout layout;
+  layout.tensor = layout.expert_tensor = tensor;
+  layout.context = context;
+  auto divided = shard(base_.network_graph().graph, as_divided(layout));
+  if (!divided && refused_.empty()) refused_ = std::move(divided.error());
+  return divided.has_value();
 }
 
 /// Fills the bounds of all families.
 void Search::bound_families(Course& course) const {
-  const std::size_t families = units_.size() / batches_;
-  course.bounds.assign(families, Seconds(0.0));
+  course.bounds.assign(families_.size(), Seconds(0.0));
 #pragma omp parallel
   {
     Worker worker(*this);
 #pragma omp for schedule(dynamic)
-    for (std::size_t f = 0; f < families; ++f)
-      if (!course.stops()) course.bounds[f] = worker.bound(std::span(units_).subspan(f * batches_, batches_));
+    for (std::size_t f = 0; f < families_.size(); ++f)
+      if (!course.stops()) course.bounds[f] = worker.bound(families_[f]);
   }
 }
 
-/// Tries units in order. A thread takes a whole family, whose layouts share tables, unless there are too few for all threads.
-void Search::try_units(const std::vector<std::size_t>& units, Course& course) const {
-  const std::size_t threads = most_threads();
+/// Tries the units of families in order, those of the shard, or of all shards where `nearest` takes what they find. A thread
+/// takes a whole family, whose layouts share tables, unless there are too few for all threads.
+void Search::try_families(const std::vector<std::size_t>& families, Course& course, std::vector<Candidate>* nearest) const {
+  const std::size_t threads = most_threads(), batches = batches_.size(), units = families.size() * batches;
   [[maybe_unused]] const std::size_t together =
-      units.size() >= 4 * threads * batches_ ? batches_ : std::max<std::size_t>(1, units.size() / (8 * threads));
+      families.size() >= 4 * threads ? batches : std::max<std::size_t>(1, units / (8 * threads));
 #pragma omp parallel
   {
     Worker worker(*this);
+    Found found;
+    std::vector<Candidate> every;
 #pragma omp for schedule(dynamic, together)
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      const std::size_t unit = units[i];
-      if (course.stops()) continue;
-      const bool hopeless = course.bounds[unit / batches_] > course.limit;
-      worker.run(units_[unit], course.most, hopeless ? Seconds(0.0) : course.limit, course.results[unit]);
-      if (course.of_shard(unit)) add_one(course.progress);
+    for (std::size_t i = 0; i < units; ++i) {
+      const std::size_t family = families[i / batches], unit = family * batches + i % batches;
+      const bool own = course.of_shard(unit);
+      if ((!own && nearest == nullptr) || course.stops()) continue;
+      const bool hopeless = course.bounds[family] > course.limit;
+      const bool told = !found.refusals.empty() && found.refused_at.second < unit;
+      Worker::Result one =
+          worker.run({families_[family], batches_[i % batches]}, course.most, hopeless ? Seconds(0.0) : course.limit, told);
+      if (nearest != nullptr) add_nearest(one.nearest, course.most, every);
+      if (!own) continue;
+      add_nearest(one.nearest, course.most, found.nearest);
+      one.nearest.clear();
+      found.add(std::move(one).as_found(unit));
+      add_one(course.progress);
+    }
+#pragma omp critical
+    {
+      add_nearest(found.nearest, course.most, course.found.nearest);
+      found.nearest.clear();
+      course.found.add(std::move(found));
+      if (nearest != nullptr) add_nearest(every, course.most, *nearest);
     }
   }
-  for (const std::size_t unit : units) course.done[unit] = true;
+}
+
+/// Adds candidates, of which few stay: the fastest of all are among the fastest of each part.
+void Search::add_nearest(const std::vector<Candidate>& more, std::size_t most, std::vector<Candidate>& all) const {
+  all.insert(all.end(), more.begin(), more.end());
+  if (all.size() >= 4 * most) keep_fastest(all, most, capacity_);
 }
 
 /// Tries the most promising families until as many layouts as are kept may fit: others have to be as fast as these. Every shard
-/// tries the same ones, so that all have one limit.
-void Search::seed(Course& course) const {
-  std::vector<std::size_t> families(course.bounds.size());
-  std::iota(families.begin(), families.end(), std::size_t{0});
-  std::stable_sort(families.begin(), families.end(),
-                   [&](std::size_t a, std::size_t b) { return course.bounds[a] < course.bounds[b]; });
+/// tries the same ones, so that all have one limit. Returns which families it has tried.
+std::vector<bool> Search::seed(Course& course) const {
+  std::vector<bool> tried(families_.size(), false);
+  std::vector<std::size_t> order(families_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return course.bounds[a] < course.bounds[b]; });
   std::vector<Candidate> nearest;
-  for (std::size_t next = 0; next < families.size() && !course.stopped; next += kSeedFamilies) {
-    std::vector<std::size_t> units;
-    for (std::size_t f = next; f < std::min(next + kSeedFamilies, families.size()); ++f)
-      for (std::size_t i = 0; i < batches_; ++i) units.push_back(families[f] * batches_ + i);
-    try_units(units, course);
-    for (const std::size_t unit : units)
-      nearest.insert(nearest.end(), course.results[unit].nearest.begin(), course.results[unit].nearest.end());
+  for (std::size_t next = 0; next < order.size() && !course.stopped; next += kSeedFamilies) {
+    const std::vector<std::size_t> some(
+        order.begin() + static_cast<std::ptrdiff_t>(next),
+        order.begin() + static_cast<std::ptrdiff_t>(std::min(next + kSeedFamilies, order.size())));
+    try_families(some, course, &nearest);
+    for (const std::size_t family : some) tried[family] = true;
     if (!keep_fastest(nearest, course.most, capacity_)) continue;
     const bool settled = nearest.back().time > kSettled * course.limit;
     course.limit = nearest.back().time;
-    if (settled) return;
+    if (settled) break;
   }
+  return tried;
 }
 
 Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop,
                   Progress* progress) const {
-  Course course{
-      shard, shards,   most, stop, progress, std::vector<Worker::Result>(units_.size()), std::vector<bool>(units_.size(), false),
-      {},    kNoLimit, false};
-  begin(progress, "groups of layouts", units_.size() > shard ? (units_.size() - shard + shards - 1) / shards : 0);
+  Course course{shard, shards, most, stop, progress};
+  const std::size_t units = families_.size() * batches_.size();
+  begin(progress, "groups of layouts", units > shard ? (units - shard + shards - 1) / shards : 0);
   bound_families(course);
-  seed(course);
+  const std::vector<bool> tried = seed(course);
   std::vector<std::size_t> others;
-  for (std::size_t unit = 0; unit < units_.size(); ++unit)
-    if (course.of_shard(unit) && !course.done[unit]) others.push_back(unit);
-  try_units(others, course);
-  Found found;
-  for (std::size_t unit = shard; unit < units_.size(); unit += shards) {
-    Worker::Result& one = course.results[unit];
-    found.counts += one.counts;
-    found.front.add(one.front);
-    found.nearest.insert(found.nearest.end(), one.nearest.begin(), one.nearest.end());
-    if (one.smallest && (!found.smallest || smaller(*one.smallest, *found.smallest))) found.smallest = one.smallest;
-    if (found.refusals.empty() && !one.refusals.empty()) {
-      found.refusals = std::move(one.refusals);
-      found.refused_at.second = unit;
-    }
+  for (std::size_t family = 0; family < families_.size(); ++family)
+    if (!tried[family]) others.push_back(family);
+  try_families(others, course, nullptr);
+  Found found = std::move(course.found);
+  if (found.refusals.empty() && !refused_.empty()) {
+    found.refusals = refused_;
+    found.refused_at.second = units;
   }
   keep_fastest(found.nearest, most, capacity_);
   found.interrupted = course.stopped;

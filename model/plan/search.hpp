@@ -36,18 +36,21 @@ class Search {
   /// How far a search is.
   struct Course;
 
+  [[nodiscard]] Layout as_divided(Layout layout) const;
+  [[nodiscard]] bool divides_network(int tensor, int context);
   void bound_families(Course& course) const;
-  void try_units(const std::vector<std::size_t>& units, Course& course) const;
-  void seed(Course& course) const;
+  void try_families(const std::vector<std::size_t>& families, Course& course, std::vector<Candidate>* nearest) const;
+  void add_nearest(const std::vector<Candidate>& more, std::size_t most, std::vector<Candidate>& all) const;
+  [[nodiscard]] std::vector<bool> seed(Course& course) const;
 
   const Configuration& base_;
   const PredictOptions& job_;
   const DrawnKernels& kernels_;
   bool every_schedule_;
   Bytes capacity_;
-  std::vector<Unit> units_;
-  std::size_t batches_ = 1;  ///< units next to each other that differ in the samples of a micro-batch alone: a family
-  std::vector<int> pipelines_, zeros_;
+  std::vector<Layout> families_;  ///< tensor, context and expert axes; with each number of samples of a micro-batch a unit
+  std::vector<int> batches_, pipelines_, zeros_;
+  Errors refused_;  ///< why the first tensor or context axis was left out
   std::vector<Recompute> recomputes_;
 };
 

@@ -19,6 +19,8 @@ constexpr const char* kAmdStack = "fsdp2-2.6-rocm-compile";
 /// Closed forms are off by less, so the best is among those.
 constexpr double kNear = 1.1;
 constexpr std::size_t kMostRefined = 400;
+/// Each combination is configured, kept and searched on its own, which takes a second or more of a large job.
+constexpr std::size_t kMostVariants = 256;
 
 /// "KEY=A,B" as the assignments KEY=A and KEY=B. Errors: no key, or fewer than two values.
 Result<GridAxis> assignments(const std::string& text) {
@@ -127,6 +129,15 @@ Result<Variants> Variants::make(Session& session, const PredictOptions& job, con
     auto axis = assignments(text);
     if (!axis) return tl::make_unexpected(axis.error());
     grid.axes.push_back(std::move(*axis));
+  }
+  if (grid.points() > kMostVariants) {
+    std::vector<std::string> counts;
+    for (const GridAxis& axis : grid.axes)
+      if (axis.values.size() > 1) counts.push_back(std::to_string(axis.values.size()));
+    return fail(
+        fmt::format("plan: {} values of options and of --try make more than the {} combinations that are searched; name "
+                    "fewer of them, or plan in turns",
+                    fmt::join(counts, " x "), kMostVariants));
   }
   Variants all;
   Errors errors;

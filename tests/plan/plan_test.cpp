@@ -193,6 +193,55 @@ TEST_CASE("values to try are refused before a search", "[plan]") {
   CHECK(refusal(options).starts_with("--try stack.parallel.clips=true: "));
 }
 
+TEST_CASE("values to try are bounded", "[plan]") {
+  plan::PlanOptions options = small_job();
+  const auto bandwidths = [](int count) {
+    std::string text = "hw.device.memory_bandwidth=";
+    for (int i = 1; i <= count; ++i) text += fmt::format("{}1.{:04}x", i == 1 ? "" : ",", i);
+    return text;
+  };
+  options.values = {bandwidths(257)};
+  CHECK(refusal(options) ==
+        "plan: 257 values of options and of --try make more than the 256 combinations that are searched; name fewer of them, or "
+        "plan in turns\n");
+  options.values = {bandwidths(129)};
+  options.tried = {{"precision", {"bf16", "fp16"}}};
+  CHECK(refusal(options).starts_with("plan: 2 x 129 values of options and of --try make more than the 256 "));
+  const std::atomic<bool> stop{true};
+  options.stop = &stop;
+  options.values = {bandwidths(128)};
+  CHECK(refusal(options) == "plan: interrupted before a layout that fits was found\n");
+}
+
+TEST_CASE("of many axes, those that heads and positions do not divide by are no groups", "[plan]") {
+  // 240 divisors: 7,290 pairs of a tensor and a context axis with 240 numbers of samples and 17 divisions of the experts.
+  PredictOptions options = job("deepseek-v3", "dgx-h100", "megatron-core-0.14", 720720);
+  const auto base = configure(session(), options);
+  REQUIRE(base);
+  const auto kernels = plan::DrawnKernels::make(*base);
+  REQUIRE(kernels);
+  options.global_batch = 720720;
+  const plan::Search search(*base, options, *kernels, false);
+  std::size_t groups = 0;
+  Progress progress([&](const Progress::State& state) { groups = state.all; });
+  const std::atomic<bool> stop{true};
+  const plan::Found found = search.run(0, 1, 600, &stop, &progress);
+  CHECK(found.interrupted);
+  CHECK(groups > 0);
+  // Axes of 1, 2, 4, 8 and 16 GPUs whose product divides 720720: 15 pairs.
+  CHECK(groups <= 15 * 17 * 240);
+}
+
+TEST_CASE("a network that an axis does not divide is refused with the reason", "[plan]") {
+  plan::PlanOptions options = small_job();
+  options.job.gpus = 24;
+  options.job.global_batch = 48;
+  options.keep = {"tensor-parallel=3"};
+  CHECK(refusal(options) ==
+        "no layout of gpt3-1.3b on 24 GPUs with tensor-parallel 3 makes updates of 48 samples; the first was refused: "
+        "--tensor-parallel 3: the 16 heads of gpt3-1.3b do not divide over 3 GPUs\n");
+}
+
 TEST_CASE("layouts that differ in virtual stages alone share a row", "[plan]") {
   plan::PlanOptions options = small_job();
   options.keep = {"pipeline-parallel=4"};
