@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "calibrate/cli/command_profile.hpp"
 #include "calibrate/collect/sample_formats.hpp"
 #include "model/input/output_file.hpp"
+#include "model/support/out_of_memory.hpp"
 #include "model/support/quote.hpp"
 
 namespace {
@@ -103,11 +105,8 @@ int finish(const tbdsim::Result<int>& done) {
   return 2;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  tbdsim::report_file_size_limit();
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
+/// Runs the verb that is named first.
+int dispatch(const std::vector<std::string>& arguments) {
   const auto asks = [&](std::size_t i) { return i < arguments.size() && (arguments[i] == "--help" || arguments[i] == "-h"); };
   if (arguments.empty() || asks(0)) {
     std::fputs(usage(nullptr).c_str(), arguments.empty() ? stderr : stdout);
@@ -124,4 +123,18 @@ int main(int argc, char** argv) {
   for (const Verb& known : kVerbs) names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
   fmt::print(stderr, "tbdsim calibrate: unknown verb \"{}\"; there are {}\n{}", name, names, usage(nullptr));
   return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tbdsim::report_file_size_limit();
+  tbdsim::report_exhausted_threads();
+  try {
+    return dispatch({argv + 1, argv + argc});
+  } catch (const std::exception& exception) {
+    // What no user causes, such as memory that is exhausted: still a message and an exit code, not an abort.
+    fmt::print(stderr, "tbdsim: {}\n", tbdsim::words_of(exception));
+    return 2;
+  }
 }

@@ -9,6 +9,7 @@
 #include "model/cli/parse_arguments.hpp"
 #include "model/configuration/threads.hpp"
 #include "model/input/output_file.hpp"
+#include "model/support/out_of_memory.hpp"
 
 namespace tbdsim {
 namespace {
@@ -46,13 +47,14 @@ int dispatch(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   tbdsim::report_file_size_limit();
+  tbdsim::report_exhausted_threads();
   tbdsim::bound_threads();
   try {
     std::vector<char*> words = tbdsim::without_help_verb(argc, argv);
     return tbdsim::dispatch(static_cast<int>(words.size()) - 1, words.data());
   } catch (const std::exception& exception) {
     // What no user causes, such as memory that is exhausted: still a message and an exit code, not an abort.
-    std::fprintf(stderr, "tbdsim: %s\n", exception.what());
+    std::fprintf(stderr, "tbdsim: %s\n", tbdsim::words_of(exception));
     return tbdsim::kBadInput;
   }
 }

@@ -1,6 +1,8 @@
 // Traces of several profilers: what is read, where the time goes, what another run of them takes. tests/data/traces holds one
 // made-up program in the form of each; its times are in make_traces.py.
+#include "model/input/file_text.hpp"
 #include "model/trace/breakdown.hpp"
+#include "model/trace/gzip.hpp"
 #include "model/trace/read_trace.hpp"
 #include "model/trace/rerun.hpp"
 #include "tests/catch.hpp"
@@ -58,6 +60,19 @@ std::string message(const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("a packed trace is measured before it is kept", "[trace]") {
+  const std::string packed = read_file(data("kineto.json.gz"), 1).value(), plain = read_file(data("kineto.json"), 1).value();
+  const auto refusal = [&](const std::string& bytes, std::size_t most) {
+    const auto text = unpack_gzip(bytes, "t.json.gz", most);
+    return text ? "" : to_text(text.error());
+  };
+  CHECK(unpack_gzip(packed, "t.json.gz", plain.size()).value() == plain);
+  CHECK(unpack_gzip(packed + packed, "t.json.gz", 2 * plain.size()).value() == plain + plain);
+  CHECK(refusal(packed, plain.size() - 1) == "t.json.gz: larger than 0 MiB once it is unpacked\n");
+  CHECK(refusal(packed.substr(0, packed.size() / 2), plain.size()) == "t.json.gz: gzip: cut short\n");
+  CHECK(refusal(packed + "rest", plain.size()) == "t.json.gz: gzip: damaged\n");
+}
 
 TEST_CASE("The same program gives the same times from every profiler, and sums equal the trace's own") {
   for (const char* const name : {"kineto.json", "kineto.json.gz", "nsight.sqlite", "nvprof.csv"}) {
