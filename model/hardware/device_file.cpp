@@ -117,6 +117,9 @@ void read_memory(TomlTable& table, Device& device) {
 // A multiplier beyond this is no calibration: something else is meant.
 constexpr Bounds kAnchor{0.1, 10.0, false};
 
+// From a GPU that does not feel the other one to two that take turns.
+constexpr Bounds kBoardSharing{0.0, 1.0, false};
+
 OwnMeasurements read_own(TomlTable& table) {
   OwnMeasurements own;
   for (const AnchorKind& anchor : kAnchors) own.anchors.*anchor.value = table.number_or(anchor.key, 1.0, kAnchor);
@@ -149,7 +152,7 @@ Device read_device(TomlTable table, std::string id, const Architectures& archite
   device.sustained_clock_source = table.text_or("sustained_clock_source", "");
   if (device.sustained_clock && !device.boost_clock)
     table.problem("sustained_clock", "acts as a share of the clock of the peak rates; state `boost_clock` too");
-  device.board_sharing = table.number_or("board_sharing", 0, kNotNegative);
+  device.board_sharing = table.number_or("board_sharing", 0, kBoardSharing);
   device.board_sharing_source = table.text_or("board_sharing_source", "");
   device.peak = read_peak(table);
   read_memory(table, device);

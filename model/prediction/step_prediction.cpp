@@ -20,6 +20,7 @@
 #include "model/prediction/step_times.hpp"
 #include "model/prediction/traffic_by_tier.hpp"
 #include "model/units/format.hpp"
+#include "model/units/sim_time.hpp"
 
 namespace tbdsim {
 namespace {
@@ -284,6 +285,10 @@ Result<Prediction> told(const Configuration& configuration, Simulated& step) {
 
 /// Errors: results that no machine has.
 Result<void> plausible(const Configuration& configuration, const Prediction& p) {
+  // What is computed in closed form and added to the simulated step is held to the clock of the simulation.
+  if (const double time = p.step_time.value.base(); time >= SimTime::kLongestSeconds)
+    return fail(fmt::format("a step of {} on {} would take {:.3g} s: look for an implausible rate, time or size among the inputs",
+                            configuration.network_graph().graph.name, configuration.hardware().id, time));
   const double bytes = p.memory.gpus.front().peak.base();
   if (std::isfinite(p.step_time.high.base()) && p.step_time.low > Seconds(0.0) && bytes >= 0.0 && bytes < 1e15) return {};
   return fail(

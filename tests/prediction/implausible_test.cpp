@@ -40,3 +40,37 @@ TEST_CASE("rates that no machine has are refused on both ends") {
   CHECK_THAT(message_with("memory_capacity", "memory_capacity = \"1e12 GiB\""),
              Catch::Matchers::Contains("got \"1e12 GiB\" (above 1000 PB, the most that is accepted)"));
 }
+
+TEST_CASE("what is added to a simulated step stays within the clock of the simulation", "[prediction]") {
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  const auto message = [&](const std::string& change) {
+    PredictOptions options;
+    options.hardware = "dgx1";
+    options.model = "resnet50";
+    options.nodes = 4;
+    options.input = "imagenet-files";
+    options.set = {change};
+    const auto prediction = predict(*session, options);
+    return prediction ? std::string() : prediction.error().front().message;
+  };
+  CHECK(message("hw.inputs.input[1].decode=1 s").empty());
+  CHECK_THAT(message("hw.inputs.input[1].decode=1e9 s"),
+             Catch::Matchers::StartsWith("a step of resnet50 on dgx1 would take ") &&
+                 Catch::Matchers::EndsWith(" s: look for an implausible rate, time or size among the inputs"));
+}
+
+TEST_CASE("of two GPUs of a board, one adds at most all of its time to the other", "[prediction]") {
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  const auto message = [&](const std::string& sharing) {
+    PredictOptions options;
+    options.hardware = "k80";
+    options.model = "resnet50";
+    options.gpus = 2;
+    options.set = {"hw.device.board_sharing=" + sharing};
+    const auto prediction = predict(*session, options);
+    return prediction ? std::string() : prediction.error().front().message;
+  };
+  CHECK(message("1").empty());
+  CHECK(message("1.001") == "board_sharing: expected a number from 0 to 1, got 1.001");
+  CHECK_FALSE(message("1e300").empty());
+}
