@@ -294,7 +294,11 @@ std::int64_t JsonObject::integer_or(std::string_view key, std::int64_t fallback,
   const auto* whole = std::get_if<std::int64_t>(&value->is);
   if (whole != nullptr && *whole >= low && *whole <= high) return *whole;
   const auto* number = std::get_if<double>(&value->is);
+  // 8.0 lies within the bounds: it is the point that is one too many.
+  const bool pointed = number != nullptr && *number >= static_cast<double>(low) && *number <= static_cast<double>(high) &&
+                       std::floor(*number) == *number;
   const std::string got = whole != nullptr    ? std::to_string(*whole)
+                          : pointed           ? fmt::format("{:.1f} (a decimal number)", *number)
                           : number != nullptr ? fmt::format("{}", *number)
                                               : std::string(type_name(*value));
   node_->problem(value, key, fmt::format("expected a whole number of {} to {}, got {}", low, high, got));

@@ -69,6 +69,17 @@ TEST_CASE("every wrong value of a JSON file is told with its place") {
         "a.json:5:3: l: expected a list, got an object\n");
 }
 
+TEST_CASE("a whole number with a point is told as it is written") {
+  auto file = JsonFile::parse(R"({"n": 8.0, "m": 11.0})", "a.json");
+  REQUIRE(file);
+  JsonObject root = file->root();
+  (void)root.integer("n", 1, 10);
+  (void)root.integer("m", 1, 10);
+  CHECK(to_text(file->errors()) ==
+        "a.json:1:2: n: expected a whole number of 1 to 10, got 8.0 (a decimal number)\n"
+        "a.json:1:12: m: expected a whole number of 1 to 10, got 11\n");
+}
+
 TEST_CASE("what is no JSON, or no sane one, is refused with its place") {
   CHECK(refused("") ==
         "a.json:1:1: not valid JSON: syntax error while parsing value - unexpected end of input; expected '[', '{', or a "
