@@ -21,7 +21,9 @@ const std::vector<WhatIf>& what_ifs() {
        {"parallel.gpus=2x"},
        // More GPUs divide what lies on hosts, and more nodes have more of their memory.
        {Resource::gpu_compute, Resource::gpu_memory_bandwidth, Resource::host, Resource::host_link,
-        Resource::host_memory_bandwidth}},
+        Resource::host_memory_bandwidth},
+       false,
+       true},
       {"compute-2x",
        "GPUs of twice the peak rate",
        {"hw.device.peak_fp32=2x", "hw.device.peak_fp32_tensor?=2x", "hw.device.peak_tf32_tensor?=2x",

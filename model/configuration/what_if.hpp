@@ -15,7 +15,8 @@ struct WhatIf {
   std::vector<std::string> set;
   /// What other hardware relieves; empty: a setting or software, which is tried on any job.
   std::vector<Resource> relieves{};
-  bool narrows = false;  ///< of jobs in 32 bits
+  bool narrows = false;        ///< of jobs in 32 bits
+  bool loads_as_well = false;  ///< its processes bring loaders of their own: no answer to a job that waits for its loader
   [[nodiscard]] bool hardware() const { return !relieves.empty(); }
 };
 

@@ -1,6 +1,5 @@
 #include "model/cost/attention.hpp"
 
-#include "model/cost/attention_blocks.hpp"
 #include "model/cost/gemm.hpp"
 #include "model/cost/memory_bound.hpp"
 

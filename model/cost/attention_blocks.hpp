@@ -1,5 +1,6 @@
 #pragma once
-#include "model/cost/attention.hpp"
+#include "model/cost/attention_shape.hpp"
+#include "model/stack/attention_kernel.hpp"
 
 namespace tbdsim {
 
@@ -13,12 +14,5 @@ struct AttentionBlocks {
 /// Forward: blocks of query rows walk the keys that mask and window leave. Backward: blocks of key rows walk the queries.
 /// The sums over blocks are closed (sums of whole quotients), so that a sequence of 131,072 costs no more than a short one.
 [[nodiscard]] AttentionBlocks attention_blocks(const AttentionShape& shape, bool backward, const AttentionKernelInfo& kernel);
-
-/// Scores that the mask leaves, of all heads.
-[[nodiscard]] double attention_scores(const AttentionShape& shape);
-
-/// Useful FLOP of one pass, whatever kernel runs it: two products forward and four backward, of the scores that the mask leaves.
-/// Masked scores that a kernel computes, and scores that it computes again, are left out.
-[[nodiscard]] Flop attention_flop(const AttentionShape& shape, bool backward);
 
 }  // namespace tbdsim

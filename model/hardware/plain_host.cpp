@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "model/hardware/hardware_file.hpp"
 #include "model/hardware/link_file.hpp"
@@ -59,17 +60,19 @@ Edits thread_of_platform(const Catalogue& catalogue, const Device& device) {
   if (!file || !file->root().has("host")) return {};
   const auto host = load_host(unedited, file->root().text("host"));
   if (!host || !host->single_thread) return {};
-  const auto value = [](const char* key, std::string literal) {
+  const auto value = [](const char* key, std::string literal, int line) {
     Edit edit;
     edit.key = fmt::format("hw.host.{}", key);
+    edit.line = line;
     edit.text = literal;
     edit.literal = std::move(literal);
     return edit;
   };
-  return {{value("single_thread", fmt::format("{}", *host->single_thread)),
-           value("single_thread_source",
-                 fmt::format("\"assumed: as of {}, in which several of these boards are mounted; nothing names the CPU\"", *id))},
-          nullptr};
+  return {
+      {value("single_thread", fmt::format("{}", *host->single_thread), 1),
+       value("single_thread_source",
+             fmt::format("\"assumed: as of {}, in which several of these boards are mounted; nothing names the CPU\"", *id), 2)},
+      nullptr};
 }
 
 /// Host and link types of the catalogue's plain host for `device`, with the values of `first` before the user's.
@@ -102,6 +105,22 @@ Result<PlainWiring> load_wiring(const Catalogue& catalogue, const Device& device
 }
 
 }  // namespace
+
+std::string system_alike(const Catalogue& catalogue, const std::string& device, int gpus) {
+  std::string found;
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+  for (const std::string& id : catalogue_ids(catalogue, kSystems.folder)) {
+    auto file = TomlFile::open(catalogue_path(catalogue, kSystems.folder, id));
+    if (!file) continue;
+    TomlTable root = file->root();
+    if (root.text_or("device", "") != device) continue;
+    const std::int64_t has = root.integer_or("gpus", 1, 1, std::numeric_limits<std::int32_t>::max());
+    if (has < gpus || has >= fewest) continue;
+    found = id;
+    fewest = has;
+  }
+  return found;
+}
 
 Result<PlainWiring> load_plain_wiring(const Catalogue& catalogue, const Device& device) {
   return load_wiring(catalogue, device, {});

@@ -1,4 +1,5 @@
 #pragma once
+#include <string>
 #include <vector>
 
 #include "model/hardware/cluster.hpp"
@@ -30,5 +31,9 @@ void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types);
 /// boards, whose wiring may be another. Empty for systems that were named, and where nothing gets slower and there is no such
 /// system.
 [[nodiscard]] std::string wiring_notice(const System& system, const std::vector<int>& devices);
+
+/// The system of the catalogue with at least `gpus` of a device that has fewest of them, of several the first by name; empty:
+/// none. Broken files are passed over: whoever names them is told.
+[[nodiscard]] std::string system_alike(const Catalogue& catalogue, const std::string& device, int gpus);
 
 }  // namespace tbdsim

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <limits>
 #include <type_traits>
 
 #include "model/hardware/hardware_file.hpp"
@@ -270,24 +269,6 @@ Result<System> mounted_system(const Catalogue& catalogue, const Architectures& a
     return fail(fmt::format("{}: mounted_in \"{}\" is a system of {}", device.id, *id, system->device.id));
   if (system) system->chosen_for = device.id;
   return system;
-}
-
-/// The system of the catalogue with at least `gpus` of a device that has fewest of them, of several the first by name; empty:
-/// none. Broken files are passed over: whoever names them is told.
-std::string system_alike(const Catalogue& catalogue, const std::string& device, int gpus) {
-  std::string found;
-  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
-  for (const std::string& id : catalogue_ids(catalogue, kSystems.folder)) {
-    auto file = TomlFile::open(catalogue_path(catalogue, kSystems.folder, id));
-    if (!file) continue;
-    TomlTable root = file->root();
-    if (root.text_or("device", "") != device) continue;
-    const std::int64_t has = root.integer_or("gpus", 1, 1, std::numeric_limits<std::int32_t>::max());
-    if (has < gpus || has >= fewest) continue;
-    found = id;
-    fewest = has;
-  }
-  return found;
 }
 
 Result<System> system_from(const Catalogue& catalogue, const std::string& path, int gpus) {

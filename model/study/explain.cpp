@@ -159,6 +159,10 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
     outcome.problem = outcome.reason = "one GPU exchanges nothing";
     return outcome;
   }
+  if (trial.what_if.loads_as_well && base.limit.resource == Resource::input) {
+    outcome.problem = outcome.reason = "the job waits for its loader";
+    return outcome;
+  }
   const auto prediction = predict(session, trial.changed);
   if (!prediction) {
     outcome.problem = prediction.error().front().message;

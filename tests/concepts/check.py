@@ -49,7 +49,6 @@ OTHER_MEANINGS = {
     "the producer that an ONNX file names": {"model/workload/onnx_import.cpp": {"pytorch"}},
     "a verb of the command line": {"model/cli/parse_arguments.cpp": {"memory", "network"}},
     "an option": {
-        "model/cli/command_compare.cpp": {"network"},
         "model/configuration/set_values.cpp": {"network"},
         "model/configuration/framework_arguments/write_arguments.cpp": {"attention"},
         "model/study/grid_names.cpp": {"network"},

@@ -216,7 +216,7 @@ TEST_CASE("an explanation offers no hardware that relieves nothing, and the sett
     REQUIRE(found != e.what_ifs.end());
     return *found;
   };
-  CHECK(outcome(*explanation, "gpus-2x").cannot_help);
+  CHECK(outcome(*explanation, "gpus-2x").reason == "the job waits for its loader");
   CHECK(outcome(*explanation, "compute-2x").cannot_help);
   CHECK(outcome(*explanation, "workers-2x").gain > 0.5);
   CHECK_FALSE(outcome(*explanation, "workers-2x").hardware);
