@@ -124,7 +124,7 @@ constexpr GlossaryEntry kGlossary[] = {
     {"metric", "Evaluation of the batch, such as accuracy under MXNet."},
     {"MFU",
      "Model FLOP utilisation: useful FLOP of the step over peak rate and step time. Recomputed work and scores that a causal "
-     "mask leaves out are not counted."},
+     "mask leaves out are not counted. Stacks that write attention as separate products, as Megatron's `unfused`, count all."},
     {"multiply-adds", "Products with a sum. One is two FLOP."},
     {"n", "Number of measurements."},
     {"name", "What to write after `--hw`, `--model` and so on."},

@@ -22,8 +22,8 @@ struct Variant {
 /// The variants of a job with a search for each.
 class Variants {
  public:
-  /// Errors: as `configure`; more than 256 combinations of values. Of several machines one that lacks a part of the variants is searched without these, which
-  /// `problems` names. `notices` says what was taken that nobody asked for.
+  /// Errors: as `configure`; more than 256 combinations of values. Of several machines one that lacks a part of the variants is
+  /// searched without these, which `problems` names. `notices` says what was taken that nobody asked for.
   [[nodiscard]] static Result<Variants> make(Session& session, const PredictOptions& job, const PlanOptions& options,
                                              std::vector<std::string>& problems, std::vector<std::string>& notices);
 

@@ -362,8 +362,8 @@ TEST_CASE("16-bit rows of odd length, from CUDA 11 on: odd features are slow in 
   const OpGraph even = tokens(1024, 4096), odd = tokens(1024, 4095);
   for (const Pass pass : {Pass::forward, Pass::backward_data, Pass::backward_weights}) {
     const double sample = body(layer_cost(even, pass, 64, "11.0")) / 64;
-    for (const double batch : {63.0, 65.0})
-      CHECK_THAT(body(layer_cost(even, pass, batch, "11.0")) / batch, WithinRel(sample, 0.02));
+    for (const double batch : {63.0, 65.0})  // waves of tiles differ by a tenth at most
+      CHECK_THAT(body(layer_cost(even, pass, batch, "11.0")) / batch, WithinRel(sample, 0.1));
     CHECK(body(layer_cost(odd, pass, 64, "11.0")) / 64 > 3.5 * sample);
     CHECK(layer_cost(odd, pass, 64, "11.0").tensor_core);
   }

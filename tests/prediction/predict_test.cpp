@@ -308,22 +308,6 @@ TEST_CASE("8 bits that lose against bf16 are told, and only they") {
   CHECK_FALSE(loses("llama-3-8b", "fp8", 1));
 }
 
-TEST_CASE("MFU goes as one over the step time, whatever kernel computes causal attention") {
-  const auto work = [](const char* attention) {
-    PredictOptions options;
-    options.hardware = "a100-sxm4-80gb";
-    options.model = "llama-3.2-1b";
-    options.stack = "megatron-core-0.14";
-    options.precision = "bf16";
-    options.batch = 8;
-    options.attention = attention;
-    const Prediction p = predicted(options);
-    CHECK_THAT(p.utilization.mfu * p.step_time.value.base(), WithinRel(p.work.flop_per_gpu / p.work.peak / Seconds(1.0), 1e-9));
-    return p.work.flop_per_gpu.base();
-  };
-  CHECK_THAT(work("unfused"), WithinRel(work("flash-2"), 1e-9));
-}
-
 TEST_CASE("useful work per sample does not depend on how many micro-batches make an update") {
   PredictOptions options = dgx1(1);
   const auto work = [&](int accumulate) {

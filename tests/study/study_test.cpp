@@ -351,7 +351,7 @@ TEST_CASE("an explanation offers faster host memory to a job whose update waits 
   options.offload = "states";
   CHECK(of().gain > 0.2);
   // A host of which no file states the rate.
-  options.hardware = "aws-p3.16xlarge";
+  options.hardware = "lambda-gpu-8x-v100-n";
   options.precision = "fp16";
   options.set.clear();
   CHECK(of().problem == "changes nothing here, since no file states the rate of the host's memory");
