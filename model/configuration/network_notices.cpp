@@ -104,7 +104,7 @@ void tell_unused_rdma(const Edits& edits, Configuration& configuration) {
 std::vector<std::string> unused_latency_notices(const Edits& edits) {
   std::vector<std::string> notices;
   for (const Edit& edit : edits.changes)
-    if (edit.key.starts_with("hw.link.") && edit.key.ends_with(".latency"))
+    if ((edit.key.starts_with("hw.link.") || edit.key.starts_with("hw.host.link.")) && edit.key.ends_with(".latency"))
       notices.push_back(
           fmt::format("{} {}: without effect, since it is the start of a copy; collectives go by the steps of hardware/nccl.toml",
                       kAssignments, edit.text));

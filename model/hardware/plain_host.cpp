@@ -8,6 +8,7 @@
 #include "model/hardware/hardware_file.hpp"
 #include "model/hardware/link_file.hpp"
 #include "model/hardware/lookup.hpp"
+#include "model/input/file_text.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
@@ -110,7 +111,10 @@ std::string system_alike(const Catalogue& catalogue, const std::string& device, 
   std::string found;
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
   for (const std::string& id : catalogue_ids(catalogue, kSystems.folder)) {
-    auto file = TomlFile::open(catalogue_path(catalogue, kSystems.folder, id));
+    const std::string path = catalogue_path(catalogue, kSystems.folder, id);
+    // Most files do not name the device; to look for it is faster than to read them as TOML.
+    if (const auto text = read_file(path); !text || text->find('"' + device + '"') == std::string::npos) continue;
+    auto file = TomlFile::open(path);
     if (!file) continue;
     TomlTable root = file->root();
     if (root.text_or("device", "") != device) continue;

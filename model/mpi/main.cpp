@@ -15,6 +15,7 @@
 #include "model/cli/sweep_run.hpp"
 #include "model/configuration/threads.hpp"
 #include "model/input/output_file.hpp"
+#include "model/support/out_of_memory.hpp"
 
 namespace tbdsim {
 namespace {
@@ -84,10 +85,11 @@ int sweep_together(const Ranks& ranks, const SweepArguments& arguments, const Ca
   const SweepShard shard{static_cast<std::size_t>(ranks.rank), static_cast<std::size_t>(ranks.count)};
   const auto done = sweep_into(part, arguments, catalogue, shard, ranks.first());
   if (!all_good(ranks, done)) return kBadInput;
-  // Notes are those of the first rank: its points are spread over the grid as those of the others.
+  // A rank may see one value of an axis alone, so several ranks tell nothing of options without effect.
   const SweepProgress all{static_cast<std::size_t>(Ranks::sum(static_cast<long long>(done->done))),
                           static_cast<std::size_t>(Ranks::sum(static_cast<long long>(done->all))),
-                          static_cast<std::size_t>(Ranks::sum(static_cast<long long>(done->predicted))), *begun, done->idle};
+                          static_cast<std::size_t>(Ranks::sum(static_cast<long long>(done->predicted))), *begun,
+                          ranks.count == 1 ? done->idle : IdleOptions{}};
   if (!all_good(ranks, ranks.first() ? collect_parts(arguments.output) : Result<void>())) return kBadInput;
   return ranks.first() ? tell_sweep(arguments, all) : kDone;
 }
@@ -123,7 +125,7 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return code;
   } catch (const std::exception& exception) {
-    std::fprintf(stderr, "tbdsim-mpi: %s\n", exception.what());
+    std::fprintf(stderr, "tbdsim-mpi: %s\n", tbdsim::words_of(exception));
     MPI_Abort(MPI_COMM_WORLD, tbdsim::kBadInput);
     return tbdsim::kBadInput;
   }

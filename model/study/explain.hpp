@@ -27,7 +27,7 @@ struct WhatIfOutcome {
   bool fits = true;
   Ranged<Seconds> step_time;
   Limit limit;               ///< what bounds the step then
-  std::string problem;       ///< why it does not apply or cannot help here; then the rest is empty
+  std::string problem;       ///< why it does not apply or cannot help here; reports then tell nothing else
   bool cannot_help = false;  ///< other hardware that changes the throughput by less than `kWorthAChange`
   std::string reason{};      ///< why the step does not change, where that is known
 };

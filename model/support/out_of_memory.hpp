@@ -18,6 +18,7 @@ inline const char* words_of(const std::exception& exception) {
 /// Makes memory that is exhausted on a thread of a parallel loop, which no caller can catch, end the program with a message and
 /// exit code 2 as well, not with an abort.
 inline void report_exhausted_threads() {
+  static const std::terminate_handler before = std::get_terminate();  // tells every other exception
   std::set_terminate([] {
     if (const std::exception_ptr thrown = std::current_exception()) {
       try {
@@ -27,7 +28,7 @@ inline void report_exhausted_threads() {
         std::_Exit(2);
       } catch (...) {}
     }
-    std::abort();
+    before();
   });
 }
 

@@ -185,6 +185,7 @@ TEST_CASE("a changed latency of links is told to be without effect where collect
   };
   CHECK(told("", 2) == 1);
   CHECK(told("", 1) == 0);
+  CHECK(told("dataparallel", 2) == 0);
 }
 
 TEST_CASE("a changed network that joins no nodes is told to be without effect, once an assignment") {
