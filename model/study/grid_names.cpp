@@ -22,8 +22,9 @@ void append(const Result<Value>& result, Errors& errors) {
   if (!result) errors.insert(errors.end(), result.error().begin(), result.error().end());
 }
 
-/// The sizes at which points of a grid read a network's file: every combination of its axes.
+/// Sizes at which points of a grid read a network's file: combinations of its axes, the first of very many.
 std::vector<ZooOptions> sizes_of(const StudyGrid& grid) {
+  constexpr std::size_t kTried = 512;  // as many as `begin_rows` tries
   std::vector<ZooOptions> sizes{ZooOptions{}};
   const auto along = [&](std::string_view option, std::optional<int> ZooOptions::*size) {
     for (const GridAxis& axis : grid.axes) {
@@ -31,6 +32,7 @@ std::vector<ZooOptions> sizes_of(const StudyGrid& grid) {
       std::vector<ZooOptions> all;
       for (const ZooOptions& other : sizes)
         for (const std::string& value : axis.values) {
+          if (all.size() == kTried) break;
           all.push_back(other);
           all.back().*size = whole_number(value, 1);
         }
