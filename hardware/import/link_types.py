@@ -16,8 +16,8 @@ HOST_COPY = ("measured: 19.5 us for a GPU-to-GPU copy staged through the host of
 HOST_COPY_DIRECT = "measured: 14.8 us for a staged copy between two RTX 2080 Ti, over the two PCIe links of the way"
 STAGED = ("fitted: plateau of published all-reduce sweeps on boxes without peer access (4.0 to 7.1 GB/s): DeepBench M40, P100, TITAN X; "
           "2 x RTX 2080 Ti")
-# Copies through host memory below one CPU (GB/s), where the slots are newer: not twice as fast with each generation of PCIe.
-STAGED_BELOW_CPU = {
+# Copies through host memory (GB/s) of boards without peer access in newer slots: not twice as fast with each generation of PCIe.
+STAGED_REFUSED = {
     4: (8.0, "assumed: between boxes of GeForce boards that are published on PCIe 4.0 (steps of two RTX 3080 and of two and three RTX 3090 want "
              "10 GB/s and more, steps of RTX 3070 5 GB/s)"),
     5: (10.0, "assumed: as much more as PCIe 4.0 has over 3.0; nothing published stands behind it"),
@@ -65,8 +65,8 @@ class LinkTypes:
         source = SWITCH + boxes[0] if switched else "transferred: as through NVSwitch, " + boxes[0]
         return self.table(name, "nvlink", link, copy[0], copy[1], line * boxes[1], source, *latency)
 
-    def pcie(self, generation, lanes=16, peer_access=True, switched=False, below_one_cpu=False):
-        """PCIe of a generation between GPU, switch and CPU. `below_one_cpu`: of a plain host."""
+    def pcie(self, generation, lanes=16, peer_access=True, switched=False, plain=False):
+        """PCIe of a generation between GPU, switch and CPU. `plain`: of a host that any board may stand in."""
         row = self.row[f"pcie-{generation}.0-x{lanes}"]
         full = self.row[f"pcie-{generation}.0-x16"]
         line = float(row["theoretical_gb_s_per_dir"])
@@ -76,8 +76,8 @@ class LinkTypes:
             achieved = line * float(full["typical_achieved_gb_s_per_dir"]) / float(full["theoretical_gb_s_per_dir"])
             source = f"transferred: the fraction that {full['name']} reaches"
         staged, staged_source = 6.0, STAGED if generation == 3 else "transferred: PCIe 3.0, " + STAGED.removeprefix("fitted: ")
-        if below_one_cpu:
-            staged, staged_source = STAGED_BELOW_CPU.get(generation, (staged, staged_source))
+        if plain or not peer_access:  # peers copy through host memory between sockets only, as published of four A100
+            staged, staged_source = STAGED_REFUSED.get(generation, (staged, staged_source))
         latency = (4.875, HOST_COPY) if switched else (7.4, HOST_COPY_DIRECT)
         return self.table("pcie", "pcie", row["id"], achieved, source, line * 0.785, PEER_SM, *latency, peer_access=peer_access, staged=staged,
                           staged_source=staged_source)

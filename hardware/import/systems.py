@@ -131,7 +131,7 @@ def write_plain_hosts(out, types):
         t.amount("dram_bandwidth", rate, "GB/s").text("dram_bandwidth_source", source)
         speed, source = cpus.plain(generation)
         t.fraction("single_thread", speed).text("single_thread_source", source)
-        text = f"{t}\n{types.pcie(generation, below_one_cpu=True)}\n{types.cpu_link(link, peer_access='amd' in link, links=2)}"
+        text = f"{t}\n{types.pcie(generation, plain=True)}\n{types.cpu_link(link, peer_access='amd' in link, links=2)}"
         write(os.path.join(out, "hosts", f"plain-pcie-{generation}.toml"), "systems.py", text)
 
 

@@ -254,7 +254,7 @@ TEST_CASE("switched, bridged and PCIe boxes") {
   // The same GPUs as a bare device name: no patched driver, so every step is staged in host memory.
   const Topology plain = system_of("rtx-4090").topology;
   CHECK(peer_pairs(plain) == 0);
-  CHECK_THAT(find_rings(plain, first(plain, 4)).bandwidth.base() / kGB, WithinRel(6.0, 1e-12));
+  CHECK_THAT(find_rings(plain, first(plain, 4)).bandwidth.base() / kGB, WithinRel(8.0, 1e-12));
   const Topology bridged = system_of("pcie-8x-a100-bridged").topology;
   CHECK(find_rings(bridged, first(bridged, 2)).effective_rings == 12);
   CHECK_FALSE(find_rings(bridged, first(bridged, 4)).over_nvlink);
