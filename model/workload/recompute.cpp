@@ -117,11 +117,17 @@ std::string_view name(Recompute recompute) {
 
 std::vector<bool> selected_again(const OpGraph& graph, Recompute recompute) {
   std::vector<bool> again(graph.ops.size(), false);
+  const std::vector<OpId> layers = recompute_segments(graph, Recompute::layer);
   if (recompute == Recompute::attention) again = attention_ops(graph);
   if (recompute == Recompute::operators) {
     bool kept = false;
+    std::size_t next = 1;
     for (std::size_t i = 0; i < graph.ops.size(); ++i) {
       const Op& op = graph.ops[i];
+      if (next < layers.size() && index(layers[next]) == i) {
+        kept = false;  // each layer counts its products anew
+        ++next;
+      }
       const OpFamily family = info(op.kind).family;
       if (family == OpFamily::gemm) kept = !kept;
       const auto* moved = std::get_if<CollectiveAttributes>(&op.attributes);
@@ -129,7 +135,7 @@ std::vector<bool> selected_again(const OpGraph& graph, Recompute recompute) {
       again[i] = op.kind != OpKind::input && family != OpFamily::attention && !sums && !(family == OpFamily::gemm && kept);
     }
   }
-  const OpId head = recompute_segments(graph, Recompute::layer).back();
+  const OpId head = layers.back();
   if (is_loss(graph.ops.back().kind)) std::fill(again.begin() + head.value, again.end(), false);
   return again;
 }

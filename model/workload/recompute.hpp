@@ -9,7 +9,7 @@ namespace tbdsim {
 enum class Recompute {
   none,
   attention,  ///< what lies between the products of attention's projections ("selective" in Megatron-LM)
-  operators,  ///< all but every second product, attention and sums over ranks ("selective" in torchtitan)
+  operators,  ///< all but each layer's every second product, attention and sums over ranks ("selective" in torchtitan)
   block,   ///< each block (what lies between two points that only one tensor crosses: a residual unit, convolutions up to a pool)
   layer,   ///< each layer: blocks joined so that each has an attention; without attention as `block`
   full,    ///< groups of as many blocks as keep least: inputs of all groups and the maps of the largest one
@@ -29,7 +29,7 @@ enum class Recompute {
 
 /// Whether each operator is computed again under `attention` or `operators`. Those after the last layer never are.
 /// Sources: arXiv:2205.05198, section 4.2; pytorch/torchtitan, torchtitan/distributed/activation_checkpoint.py (operators that
-/// are kept, and every second product).
+/// are kept, and every second product, counted from the start of each block: selective_checkpointing_context_fn).
 [[nodiscard]] std::vector<bool> selected_again(const OpGraph& graph, Recompute recompute);
 
 /// The step with the forward nodes of every segment but the last repeated before the segment's first backward node. Of a

@@ -113,6 +113,23 @@ TEST_CASE("every micro-batch in flight adds what the pass forward keeps, recompu
   CHECK(peak(Recompute::none, 3) - peak(Recompute::none, 2) > 3.0 * 12.0 * 1024.0 * 1024.0 * Bytes(4.0));
 }
 
+// pytorch/torchtitan, activation_checkpoint.py: selective_checkpointing_context_fn is called for each block, so that each counts
+// its seven products anew.
+TEST_CASE("torchtitan's selective mode repeats every second product of each layer, the same ones in all layers") {
+  const OpGraph graph = network("llama-3-8b");
+  const std::vector<bool> again = selected_again(graph, Recompute::operators);
+  const std::vector<OpId> layers = recompute_segments(graph, Recompute::layer);
+  REQUIRE(layers.size() == 33);  // the last is the head
+  for (std::size_t layer = 0; layer + 1 < layers.size(); ++layer) {
+    INFO("layer " << layer);
+    std::vector<bool> products;
+    for (auto op = static_cast<std::size_t>(layers[layer].value); op < static_cast<std::size_t>(layers[layer + 1].value); ++op)
+      if (info(graph.ops[op].kind).family == OpFamily::gemm) products.push_back(again[op]);
+    // query, key, value, output, w1, w3, w2
+    CHECK(products == std::vector<bool>{false, true, false, true, false, true, false});
+  }
+}
+
 // apache/mxnet 1.1.0 graph_executor.cc, InitFullGraph: everything but convolutions, products, normalisations, concatenations,
 // dropout and the loss. The copies that live at once are few, since each is made when it is asked for.
 TEST_CASE("MXNet's mirroring repeats cheap operators once, before their backward, and keeps what made them") {
