@@ -130,7 +130,7 @@ ExchangeMemory exchange_memory(const FootprintOptions& options, const Persistent
           options.ranks_per_node,
           options.optimizer_states * (options.update_element() / options.gradient_element()),
           arrays.exchanged,
-          options.zero > 1 && options.ranks > 1,
+          (options.zero > 1 || options.reduces_layers) && options.ranks > 1,
           arrays.beyond_local_store};
 }
 

@@ -21,6 +21,7 @@ struct FootprintOptions {
   bool casts_shards = false;    ///< with master weights: 16-bit copies of them are made where they are gathered
   bool gathers_layers = false;  ///< with `zero` 3: whole layers at once
   bool keeps_layers = false;    ///< with `zero` 2: whole layers are gathered in forward, too, and kept until backward ends
+  bool reduces_layers = false;  ///< gradients leave layer by layer, whatever `zero` divides: no copies of all of them
   bool accumulates = false;     ///< several micro-batches before an update: gradients stay and are added to
   int ranks = 1;                ///< of the job, over which `zero` shards
   int expert_ranks = 1;         ///< over which it shards arrays of experts; as `ranks` where experts are not divided

@@ -31,7 +31,8 @@ struct ExchangeMemory {
   int ranks = 1;                  ///< of one node
   double optimizer_states = 1;    ///< of an array as it is exchanged, in its sizes
   std::span<const Bytes> arrays;  ///< parameter arrays as they are exchanged
-  bool sharded = false;           ///< ZeRO 2: gradients leave bucket by bucket, whatever the stack does without
+  bool sharded = false;           ///< ZeRO 2, or FSDP beside a pipeline: gradients leave bucket by bucket, whatever the
+                                  ///< stack does without
   bool workers_update = false;    ///< under `local`: an array is beyond what that store updates
 };
 

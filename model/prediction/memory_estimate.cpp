@@ -52,6 +52,9 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.casts_shards = configuration.stack.parallel.weights.casts_shards;
   options.gathers_layers = configuration.by_layers();
   options.keeps_layers = configuration.gathers_by_layer() && configuration.sharding() == 2;
+  // Stages of a pipeline that are divided layer by layer keep whole gradients, but reduce them one layer after the other.
+  // Source: pytorch/pytorch, torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py (foreach_reduce).
+  options.reduces_layers = configuration.stack.parallel.shards.units && configuration.gathers_by_layer();
   options.host_states = configuration.offload.states;
   options.host_weights = configuration.offload.weights;
   options.host_layers = configuration.offload.layers;

@@ -552,6 +552,24 @@ TEST_CASE("FSDP's stage 2 gathers layers once a micro-batch, stage 3 twice, whic
   CHECK(two.memory.gpus.front().peak == three.memory.gpus.front().peak);
 }
 
+// Source: PyTorch, torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce, and c10d/reducer.cpp.
+TEST_CASE("FSDP copies gradients unit by unit into its reduce-scatters beside a pipeline, too; DDP holds a copy of all") {
+  for (const char* const stack : {"fsdp2-2.6", "fsdp2-2.8-compile"})
+    for (const int stages : {1, 2, 4}) {
+      INFO(stack << ", " << stages << " stages");
+      PredictOptions options = gpt(20, 16, stack);
+      options.pipeline_parallel = stages;
+      options.accumulate = 4;
+      const auto parts = [&](int zero) {
+        options.zero = zero;
+        return predicted(options).memory.gpus.front().parts;
+      };
+      for (const int zero : {2, 3}) CHECK(parts(zero)[MemoryPart::exchange] == Bytes(25.0 * 1048576.0));
+      const MemoryParts whole = parts(0);
+      CHECK_THAT(whole[MemoryPart::exchange].base(), WithinRel(whole[MemoryPart::gradients].base(), 1e-9));
+    }
+}
+
 // Source: arXiv:2104.04473, section 2.2.
 TEST_CASE(
     "a stage hands over 2 s b h / t bytes a micro-batch, each way and for each part; the ends add up the table of words once") {
