@@ -254,19 +254,31 @@ StepMemory kept(const OpGraph& graph, std::span<const StepNode> nodes, std::span
   return memory;
 }
 
-/// What every micro-batch before the one that runs backward holds besides: all that its forward pass has kept.
-std::vector<Lifetime> in_flight(std::span<const StepNode> nodes, const AllocationTrace& trace, const FootprintOptions& options) {
-  std::vector<Lifetime> held;
+/// Adds what every micro-batch before the one that runs backward holds besides, all that its forward pass has kept: it is there
+/// when that one begins and gone before the update, which waits for the last backward pass.
+void add_in_flight(std::span<const StepNode> nodes, const FootprintOptions& options, AllocationTrace& trace) {
+  const double others = options.in_flight - 1.0;
+  if (others <= 0.0) return;
   // The pass forward ends where an operator runs backward or, recomputed, a second time.
   std::size_t end = 0;
   while (end < nodes.size() && nodes[end].pass == Pass::forward && (end == 0 || nodes[end - 1].op < nodes[end].op)) ++end;
   const auto boundary = static_cast<std::int32_t>(end);
-  const double others = options.in_flight - 1.0;
-  if (others <= 0.0) return held;
-  for (const Lifetime& array : trace.arrays)
-    if (array.birth < boundary && array.death > boundary)
-      held.push_back({others * array.bytes, array.part, array.op, 0, static_cast<std::int32_t>(nodes.size())});
-  return held;
+  const auto updates = std::find_if(nodes.begin(), nodes.end(), [](const StepNode& node) { return node.pass == Pass::update; });
+  const auto drained = static_cast<std::int32_t>(updates - nodes.begin());
+  const std::size_t own = trace.arrays.size();
+  std::vector<AllocationEvent> made, freed;
+  for (std::size_t i = 0; i < own; ++i) {
+    const Lifetime array = trace.arrays[i];
+    if (array.birth >= boundary || array.death <= boundary) continue;
+    const auto index = static_cast<std::int32_t>(trace.arrays.size());
+    trace.arrays.push_back({others * array.bytes, array.part, array.op, 0, drained});
+    made.push_back({index, 0, false});
+    if (updates != nodes.end()) freed.push_back({index, drained, true});
+  }
+  const auto update =
+      std::find_if(trace.events.begin(), trace.events.end(), [&](const AllocationEvent& event) { return event.node >= drained; });
+  trace.events.insert(update, freed.begin(), freed.end());
+  trace.events.insert(trace.events.begin(), made.begin(), made.end());
 }
 
 /// What a dataflow executor computes of the update as soon as it can: products that depend on no gradient.
@@ -359,10 +371,9 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   std::vector<Bytes> stays = arrays.weights;
   if (traced.keeps_gradients) stays.insert(stays.end(), arrays.gradients.begin(), arrays.gradients.end());
   stays.push_back(gathered(graph, options));
-  std::vector<Lifetime> others = in_flight(nodes, trace, options);
+  add_in_flight(nodes, options, trace);
   const std::vector<Lifetime> early = early_arrays(graph, nodes, options);
-  others.insert(others.end(), early.begin(), early.end());
-  for (const Lifetime& array : others) stays.push_back(array.bytes);
+  for (const Lifetime& array : early) stays.push_back(array.bytes);
   stays.push_back(arrays.input);
   const auto count = static_cast<std::int32_t>(nodes.size());
   const Played played = play(trace, stays, costs, stack, count, room(arrays, stack, options));
@@ -373,7 +384,7 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
     ++memory.reduced;
   }
   memory.arrays = std::move(trace.arrays);
-  memory.arrays.insert(memory.arrays.end(), others.begin(), others.end());
+  memory.arrays.insert(memory.arrays.end(), early.begin(), early.end());
   add_persistent(graph, arrays, options, traced.keeps_gradients, memory);
   EventProfile counted = event_profile(memory.arrays, trace.events, count);
   memory.profile = std::move(counted.profile);

@@ -113,6 +113,45 @@ TEST_CASE("every micro-batch in flight adds what the pass forward keeps, recompu
   CHECK(peak(Recompute::none, 3) - peak(Recompute::none, 2) > 3.0 * 12.0 * 1024.0 * 1024.0 * Bytes(4.0));
 }
 
+TEST_CASE("the update of a stage finds no micro-batch in flight: the peak is theirs beside backward, or the update's alone") {
+  const OpGraph whole = network("gpt2");
+  const OpGraph stage = stage_share(whole, stages_of(whole, 4).value(), 1);
+  const TrainingStep step = training_step(stage);
+  std::vector<StepNode> all;
+  for (const auto* part : {&step.forward, &step.backward, &step.update})
+    std::copy_if(part->begin(), part->end(), std::back_inserter(all),
+                 [&](const StepNode& node) { return stage.op(node.op).kind != OpKind::input; });
+  const auto held = [&](double in_flight, double update_arrays) {
+    Stack stack;
+    stack.framework = Framework::pytorch;
+    stack.update.kind = UpdateKind::multi_tensor;
+    FootprintOptions options;
+    options.batch = 1;
+    options.in_flight = in_flight;
+    options.update_arrays = update_arrays;
+    return step_memory(stage, all, {}, stack, options);
+  };
+  const auto left_at_the_end = [](const StepMemory& memory) {
+    Bytes sum;
+    for (const Lifetime& array : memory.arrays)
+      if (array.death == static_cast<std::int32_t>(memory.ops.size())) sum += array.bytes;
+    return sum;
+  };
+  for (const double arrays : {1.0, 40.0}) {
+    const Bytes update = left_at_the_end(held(1, arrays));
+    for (const double in_flight : {1.0, 2.0, 8.0}) {
+      INFO(in_flight << " in flight, " << arrays << " arrays a parameter in the update");
+      const StepMemory memory = held(in_flight, arrays);
+      CHECK(memory.lower_bound == std::max(held(in_flight, 0.0).lower_bound, update));
+      CHECK(memory.ranks.front().reserved >= memory.lower_bound);
+      CHECK(left_at_the_end(memory) == update);
+    }
+  }
+  // Of 40 arrays a parameter the update is the fullest moment with two in flight, of one it is not.
+  CHECK(held(2, 40).lower_bound == held(1, 40).lower_bound);
+  CHECK(held(2, 1).lower_bound > held(1, 1).lower_bound);
+}
+
 // pytorch/torchtitan, activation_checkpoint.py: selective_checkpointing_context_fn is called for each block, so that each counts
 // its seven products anew.
 TEST_CASE("torchtitan's selective mode repeats every second product of each layer, the same ones in all layers") {
