@@ -20,6 +20,9 @@ Bytes of_arrays(const RankMemory& rank) {
          rank.parts[MemoryPart::exchange];
 }
 
+/// What is held beside arrays, without what the allocator keeps.
+Bytes beside(const RankMemory& rank) { return rank.peak - of_arrays(rank) - rank.parts[MemoryPart::slack]; }
+
 /// Between values at 0 and 1, and beyond.
 Bytes along(Bytes low, Bytes high, double place) { return low + place * (high - low); }
 
@@ -66,15 +69,17 @@ const NetworkPart& FastMemory::part(const RankShare& share, const PartKey& key) 
   return parts_.emplace(key, pipeline_part(share.graph, here, key.recompute, 1.0)).first->second;
 }
 
-RankMemory FastMemory::replay(const Configuration& configuration, const RankShare& share, Ends ends, int layers,
-                              double in_flight) {
+RankMemory FastMemory::replay(const Configuration& configuration, const RankShare& share, Ends ends, int layers, double in_flight,
+                              Moment moment) {
   NetworkPart own = part(share, {ends, layers, configuration.recompute});
+  if (moment != Moment::all)
+    std::erase_if(own.nodes, [&](const StepNode& node) { return (node.pass == Pass::update) != (moment == Moment::update); });
   own.place.in_flight = in_flight;
   own.place.sample = true;
   return part_memory(configuration, kernels_, own).ranks.front();
 }
 
-/// What a small stage holds beside its arrays.
+/// What a small stage holds beside its arrays, until the update.
 Bytes FastMemory::corner(const Configuration& configuration, const RankShare& share, Ends ends, std::size_t which) {
   Configuration small = base_;
   small.layout = configuration.layout;
@@ -82,8 +87,8 @@ Bytes FastMemory::corner(const Configuration& configuration, const RankShare& sh
   small.accumulate = configuration.accumulate;
   small.zero = 0;
   small.batch = (which & 2) == 0 ? 1 : 2;
-  const RankMemory rank = replay(small, share, ends, (which & 1) == 0 ? kFewLayers : kMoreLayers, (which & 4) == 0 ? 1.0 : 2.0);
-  return rank.peak - of_arrays(rank) - rank.parts[MemoryPart::slack];
+  const int layers = (which & 1) == 0 ? kFewLayers : kMoreLayers;
+  return beside(replay(small, share, ends, layers, (which & 4) == 0 ? 1.0 : 2.0, Moment::passes));
 }
 
 FastMemory::State FastMemory::state(const Configuration& configuration, const RankShare& share) {
@@ -103,22 +108,31 @@ FastMemory::State FastMemory::state(const Configuration& configuration, const Ra
     const std::size_t begin = at(std::clamp(share.stage_layers() - layers, 0, 1));
     return share.elements(begin, std::min(begin + at(layers), at(share.stage_layers())));
   };
-  const auto of_layers = [&](int layers) { return of_arrays(replay(small, share, ends, layers, 1.0)); };
   const Elements elements[2] = {count(kFewLayers), count(kMoreLayers)};
   const bool apart = elements[1].experts > 0.0 && ranks.experts != ranks.dense;
-  const Bytes held = apart ? of_layers(kMoreLayers) : Bytes(0.0);
   // The same arrays, of which experts' are divided as all are.
-  small.layout.expert = 1;
-  small.layout.expert_tensor = small.layout.tensor;
-  const Bytes few = of_layers(kFewLayers), more = of_layers(kMoreLayers);
+  Configuration alike = small;
+  alike.layout.expert = 1;
+  alike.layout.expert_tensor = alike.layout.tensor;
+  const auto line = [&](const auto& of_layers) {
+    Line result;
+    const Bytes few = of_layers(alike, kFewLayers), more = of_layers(alike, kMoreLayers);
+    if (elements[1].all() > elements[0].all()) {
+      result.of_element = (1.0 / (elements[1].all() - elements[0].all())) * (more - few);
+      result.beside = std::max(Bytes(0.0), few - elements[0].all() * result.of_element);
+    } else if (elements[0].all() > 0.0) {
+      result.of_element = (1.0 / elements[0].all()) * few;
+    }
+    if (apart) result.more_of_experts = (1.0 / elements[1].experts) * (of_layers(small, kMoreLayers) - more);
+    return result;
+  };
   State& state = place->second;
-  if (elements[1].all() > elements[0].all()) {
-    state.of_element = (1.0 / (elements[1].all() - elements[0].all())) * (more - few);
-    state.beside = std::max(Bytes(0.0), few - elements[0].all() * state.of_element);
-  } else if (elements[0].all() > 0.0) {
-    state.of_element = (1.0 / elements[0].all()) * few;
-  }
-  if (apart) state.more_of_experts = (1.0 / elements[1].experts) * (held - more);
+  state.arrays = line([&](const Configuration& divided, int layers) {
+    return of_arrays(replay(divided, share, ends, layers, 1.0, Moment::all));
+  });
+  state.update = line([&](const Configuration& divided, int layers) {
+    return beside(replay(divided, share, ends, layers, 1.0, Moment::update));
+  });
   return state;
 }
 
@@ -138,20 +152,20 @@ Bytes FastMemory::beside_arrays(const Configuration& configuration, const RankSh
 }
 
 Bytes FastMemory::arrays(const Configuration& configuration, const RankShare& share, const StagePlaces& stages) {
-  const State arrays = state(configuration, share);
+  const Line arrays = state(configuration, share).arrays;
   Bytes most = arrays.beside;
   for (const RankKind& kind : stages.kinds) most = std::max(most, arrays.of(kind.elements));
   return most;
 }
 
 Bytes FastMemory::held(const Configuration& configuration, const RankShare& share, const StagePlaces& stages) {
-  const State arrays = state(configuration, share);
+  const auto [arrays, update] = state(configuration, share);
   Bytes most(0.0);
   for (const RankKind& kind : stages.kinds) {
     double ahead = 0.0;
     for (const int rank : kind.ranks) ahead = std::max(ahead, in_flight(configuration, rank));
-    const Bytes beside = beside_arrays(configuration, share, kind.ends, static_cast<double>(kind.layers), ahead);
-    most = std::max(most, beside + arrays.of(kind.elements));
+    const Bytes passes = beside_arrays(configuration, share, kind.ends, static_cast<double>(kind.layers), ahead);
+    most = std::max(most, std::max(passes, update.of(kind.elements)) + arrays.of(kind.elements));
   }
   return most;
 }

@@ -34,13 +34,19 @@ class FastMemory {
  private:
   /// Beside arrays: corners of a box of layers, samples and micro-batches in flight, once they are asked for.
   using StageMap = std::array<std::optional<Bytes>, 8>;
-  /// What an element of the arrays takes, one of experts' arrays more than that, and what is gathered of them besides.
-  struct State {
+  /// What an element of the arrays takes, one of experts' arrays more than that, and what there is besides.
+  struct Line {
     Bytes of_element, more_of_experts, beside;
     [[nodiscard]] Bytes of(const Elements& elements) const {
       return beside + elements.all() * of_element + elements.experts * more_of_experts;
     }
   };
+  /// Arrays, with what is gathered of them; and what is held beside them during the update, which no micro-batch outlives.
+  struct State {
+    Line arrays, update;
+  };
+  /// What of a step is replayed.
+  enum class Moment { all, passes, update };
   struct StageKey {
     Ends ends;
     Recompute recompute;
@@ -62,7 +68,7 @@ class FastMemory {
 
   [[nodiscard]] const NetworkPart& part(const RankShare& share, const PartKey& key);
   [[nodiscard]] RankMemory replay(const Configuration& configuration, const RankShare& share, Ends ends, int layers,
-                                  double in_flight);
+                                  double in_flight, Moment moment);
   [[nodiscard]] Bytes corner(const Configuration& configuration, const RankShare& share, Ends ends, std::size_t which);
   [[nodiscard]] State state(const Configuration& configuration, const RankShare& share);
   [[nodiscard]] Bytes beside_arrays(const Configuration& configuration, const RankShare& share, Ends ends, double layers,

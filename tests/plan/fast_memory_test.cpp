@@ -39,3 +39,29 @@ TEST_CASE("memory of the fast path is near that of predict", "[plan]") {
     CHECK(std::abs(differences[differences.size() / 2]) <= 0.05);
   }
 }
+
+// Stacks with 16-bit gradients widen all of them for the update, when the pipeline has drained.
+TEST_CASE("the fast path's memory of deep pipelines is what their arrays hold, whether in flight or in the update", "[plan]") {
+  for (const int accumulate : {1, 2, 16}) {
+    INFO(accumulate << " micro-batches");
+    PredictOptions options = job("gpt3-13b", "dgx-a100-80gb", "megatron-deepspeed-2022", 64, 2048);
+    options.pipeline_parallel = 8;
+    options.batch = 1;
+    options.accumulate = accumulate;
+    options.zero = 0;
+    const auto base = configure(session(), options);
+    REQUIRE(base);
+    const auto kernels = plan::DrawnKernels::make(*base);
+    REQUIRE(kernels);
+    plan::FastStep fast(*base, *kernels);
+    REQUIRE(fast.time(*base, plan::Depth::closed_form));
+    const auto& share = fast.share(base->layout);
+    plan::FastMemory memory(*base, kernels->at(0));
+    const Bytes estimate = memory.held(*base, *share, fast.places(*base, *share));
+    const auto prediction = predict_step(*base, false, nullptr);
+    REQUIRE(prediction);
+    Bytes held(0.0);
+    for (const GpuMemory& gpu : prediction->memory.gpus) held = std::max(held, gpu.peak - gpu.parts[MemoryPart::slack]);
+    CHECK_THAT(estimate.base(), WithinRel(held.base(), 0.05));
+  }
+}
