@@ -344,6 +344,28 @@ TEST_CASE("context parallelism passes keys and values round: once forward, and w
     }
 }
 
+// A rank's calls are the same, however much of them products hide.
+TEST_CASE("the tensor axis in pieces: its calls take no less time than whole ones, and are waited for less") {
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.gpus = 64;
+  options.model = "llama-3-70b";
+  options.stack = "megatron-bridge-0.1";
+  options.precision = "bf16";
+  options.seq_len = 8192;
+  options.batch = 1;
+  options.accumulate = 4;
+  options.tensor_parallel = 8;
+  options.zero = 1;
+  const AxisTraffic pieces = along(predicted(options), Axis::tensor);
+  options.set = {"stack.parallel.tensor_overlap=none"};
+  const AxisTraffic whole = along(predicted(options), Axis::tensor);
+  CHECK_THAT(pieces.bytes.base(), WithinRel(whole.bytes.base(), 1e-12));
+  CHECK(pieces.time.base() >= whole.time.base() * (1.0 - 1e-9));
+  CHECK(pieces.exposed < whole.exposed);
+  for (const TierTraffic& tier : pieces.tiers) CHECK(tier.bytes / tier.capacity < pieces.time);
+}
+
 // Sources: arXiv:2006.16668; arXiv:2401.04088 (Mixtral: 32 layers, 8 experts, 2 a token, width 4096).
 TEST_CASE("expert parallelism sends each token's rows out and back, forward and backward") {
   PredictOptions options;

@@ -36,6 +36,22 @@ TEST_CASE("beside a call arithmetic lacks multiprocessors, and memory-bound kern
   CHECK_THAT(lost_of_mix(taken, memory_share(pass)), WithinRel(0.25 * 0.2 + 0.75 * 0.1, 1e-12));
 }
 
+TEST_CASE("a call in pieces is waited for by what products leave of it, and takes its own time") {
+  PassItem call{PassItem::Kind::collective, Seconds(2e-3), Seconds(0.0), Axis::tensor, {}, {}, false, Seconds(5e-3)};
+  const auto of = [](Seconds each) { return each.base(); };
+  constexpr auto kTensor = static_cast<std::size_t>(Axis::tensor);
+  const PassTime pass = pass_time(std::vector<PassItem>{kernel(4.0, true), call, kernel(1.0, true)});
+  CHECK_THAT(of(pass.time), WithinRel(7e-3, 1e-12));
+  CHECK_THAT(of(pass.exchange[kTensor]), WithinRel(5e-3, 1e-12));
+  CHECK_THAT(of(pass.exposed[kTensor]), WithinRel(2e-3, 1e-12));
+  // All of it beside products.
+  call.device = Seconds(0.0);
+  const PassTime hides = pass_time(std::vector<PassItem>{kernel(4.0, true), call, kernel(1.0, true)});
+  CHECK_THAT(of(hides.time), WithinRel(5e-3, 1e-12));
+  CHECK_THAT(of(hides.exchange[kTensor]), WithinRel(5e-3, 1e-12));
+  CHECK(of(hides.exposed[kTensor]) == 0.0);
+}
+
 TEST_CASE("a layer is gathered while the one before it runs, which takes longer by what the call takes of it") {
   const PassTime pass = pass_time(std::vector<PassItem>{kernel(4.0, true)});
   GroupCall gather;

@@ -80,7 +80,7 @@ class LayerItems {
     const bool once = axis == Axis::expert && parallel().experts.dispatch == ExpertDispatch::once_per_node;
     const GroupCall made =
         once ? plans_.once_per_node(message(op), collective(op)->choice) : plans_.call(axis, kind, message(op));
-    return {how, made.time, dispatch(kCallOperators), axis, made.sent, made.taken, false};
+    return {how, made.time, dispatch(kCallOperators), axis, made.sent, made.taken, false, made.time};
   }
 
   [[nodiscard]] Seconds dispatch(double operators) const {

@@ -60,6 +60,7 @@ class PassRun {
   }
 
   void call(const PassItem& item) {
+    time_.exchange[static_cast<std::size_t>(item.axis)] += std::max(item.device, item.alone);
     if (item.device <= Seconds(0.0)) return;
     const Seconds begin = std::max({host_, compute_, call_end_});
     if (item.kind == PassItem::Kind::collective && host_ > std::max(compute_, call_end_)) {
@@ -68,7 +69,6 @@ class PassRun {
     }
     call_end_ = begin + item.device;
     taken_ = item.taken;
-    time_.exchange[static_cast<std::size_t>(item.axis)] += item.device;
   }
 
   void wait(Axis axis) {

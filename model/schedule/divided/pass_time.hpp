@@ -28,18 +28,20 @@ struct PassItem {
   Bytes bytes;                ///< that the rank sends
   Taken taken = {};           ///< by a hidden call, from kernels beside it
   bool memory_bound = false;  ///< a kernel
+  Seconds alone{0.0};         ///< a call in pieces: its time without the products beside it, of which `device` is what they leave
 };
 
 /// One pass, as it goes when the same pass ran before it.
 struct PassTime {
   Seconds time;
-  Seconds kernels;                                   ///< that the compute stream is busy
-  Seconds memory;                                    ///< of it, with kernels that memory bounds
-  Seconds host;                                      ///< for which it waits for the host
-  Seconds offload;                                   ///< for which it waits for copies to and from the host
-  Seconds issue;                                     ///< host time of all items
-  std::array<Bytes, kAxes> bytes{};                  ///< that the rank sends along each axis
-  std::array<Seconds, kAxes> exchange{}, exposed{};  ///< of each axis: all calls; for which it waits
+  Seconds kernels;                   ///< that the compute stream is busy
+  Seconds memory;                    ///< of it, with kernels that memory bounds
+  Seconds host;                      ///< for which it waits for the host
+  Seconds offload;                   ///< for which it waits for copies to and from the host
+  Seconds issue;                     ///< host time of all items
+  std::array<Bytes, kAxes> bytes{};  ///< that the rank sends along each axis
+  std::array<Seconds, kAxes> exchange{},
+      exposed{};  ///< of each axis: all calls, as if nothing ran beside them; for which it waits
   [[nodiscard]] Seconds exposed_sum() const;
   PassTime& operator+=(const PassTime& more);
 };
