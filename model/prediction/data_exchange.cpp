@@ -104,19 +104,20 @@ UpdateCalls DataExchange::update(Elements elements, int arrays, const ArraySizes
   if (shared.all() > 0.0 && !sharded_) {
     const bool scatters = divides() && !stack_.parallel.gradients.reduced_everywhere;
     const CollectiveKind kind = scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-    calls.gradients = in_buckets(kind, shared, gradient_, calls.sent);
+    calls.gradients = in_buckets(kind, shared, gradient_, calls);
     // A rank that keeps its share of the gradients alone gives the others away after every micro-batch. Source: DeepSpeed,
     // stage_1_and_2.py, partition_gradients.
     if (configuration_.zero == 2 && !configuration_.gathers_by_layer() && layout_.pipeline == 1)
       calls.turns = configuration_.accumulate;
     calls.sent *= calls.turns;
+    calls.of_experts *= calls.turns;
     if (scatters && shards_.dense < copies_)
       calls.gradients.time +=
           plans_.across_data(shards_.dense, CollectiveKind::all_reduce, (1.0 / shards_.dense) * calls.exchanged).time;
     if (stack_.parallel.gradients.bucket_copies > Bytes(0.0))
       calls.copies =
           configuration_.compute_scale * kernels_.memory_kernel(shared.all() * stack_.parallel.gradients.bucket_copies);
-    if (divides()) calls.weights = updated_weights(shared, owners, calls.sent);
+    if (divides()) calls.weights = updated_weights(shared, owners, calls);
   }
   if (configuration_.zero >= 1)
     elements = {owners.empty() ? elements.dense / shards_.dense : owners.front(), elements.experts / shards_.experts};
@@ -160,30 +161,31 @@ GroupCall DataExchange::call(CollectiveKind kind, Elements arrays, Bytes element
       own_experts_ ? plans_.expert_data(kind, arrays.experts * element) : call(kind, {arrays.experts, 0.0}, element);
   made.time += experts.time;
   made.sent += experts.sent;
+  if (own_experts_) made.of_experts = experts.sent;
   made.taken = {std::max(made.taken.sms, experts.taken.sms), std::max(made.taken.memory, experts.taken.memory)};
   return made;
 }
 
 /// Calls for all arrays, by buckets.
-CallSeries DataExchange::in_buckets(CollectiveKind kind, Elements arrays, Bytes element, Bytes& sent) {
+CallSeries DataExchange::in_buckets(CollectiveKind kind, Elements arrays, Bytes element, UpdateCalls& calls) {
   const Bytes all = arrays.all() * element;
   const ParallelSettings& parallel = stack_.parallel;
   const Bytes bucket = std::max(parallel.gradients.bucket > Bytes(0.0) ? parallel.gradients.bucket : stack_.exchange.bucket,
                                 static_cast<double>(copies_) * parallel.gradients.bucket_per_rank);
   const double count = bucket > Bytes(0.0) ? std::max(1.0, std::ceil(all / bucket)) : 1.0;
   const GroupCall one = call(kind, {arrays.dense / count, arrays.experts / count}, element);
-  sent += count * one.sent;
+  calls.send(count, one);
   return {count * one.time, one.time, one.taken};
 }
 
 /// Weights of all parts, gathered or broadcast by their owners in turn.
-CallSeries DataExchange::updated_weights(Elements arrays, std::span<const double> owners, Bytes& sent) {
-  if (!stack_.parallel.update.broadcasts) return in_buckets(CollectiveKind::all_gather, arrays, gathered_, sent);
+CallSeries DataExchange::updated_weights(Elements arrays, std::span<const double> owners, UpdateCalls& calls) {
+  if (!stack_.parallel.update.broadcasts) return in_buckets(CollectiveKind::all_gather, arrays, gathered_, calls);
   CallSeries series;
   const double parts = std::max(1.0, static_cast<double>(owners.size()));
   for (const double owned : owners) {
     const GroupCall one = call(CollectiveKind::broadcast, {owned, arrays.experts / parts}, element_);
-    sent += one.sent;
+    calls.send(1.0, one);
     series.time += one.time;
     series.last = one.time;
     series.taken = one.taken;

@@ -40,6 +40,12 @@ struct UpdateCalls {
   Seconds update;                 ///< of what the GPU updates
   HostUpdate host;                ///< of what the host updates
   Bytes exchanged, sent;
+  Bytes of_experts;  ///< of `sent`, for experts' arrays over ranks of their own
+  /// Counts a call that is made so often.
+  void send(double times, const GroupCall& call) {
+    sent += times * call.sent;
+    of_experts += times * call.of_experts;
+  }
   /// All of it, with the copies, which are waited for as well.
   [[nodiscard]] Seconds exchange() const { return turns * gradients.time + copies + weights.time; }
 };
@@ -82,8 +88,8 @@ class DataExchange {
  private:
   [[nodiscard]] bool divides() const;
   [[nodiscard]] GroupCall call(CollectiveKind kind, Elements arrays, Bytes element);
-  [[nodiscard]] CallSeries in_buckets(CollectiveKind kind, Elements arrays, Bytes element, Bytes& sent);
-  [[nodiscard]] CallSeries updated_weights(Elements arrays, std::span<const double> owners, Bytes& sent);
+  [[nodiscard]] CallSeries in_buckets(CollectiveKind kind, Elements arrays, Bytes element, UpdateCalls& calls);
+  [[nodiscard]] CallSeries updated_weights(Elements arrays, std::span<const double> owners, UpdateCalls& calls);
   [[nodiscard]] Seconds update_time(Elements arrays, int count) const;
 
   const Configuration& configuration_;

@@ -215,6 +215,7 @@ class Composer {
     rank.offload = data_.offload_wait(calls, {rank.one_backward, memory_share(rank.backward)});
     exchanged_ = std::max(exchanged_, calls.exchanged);
     sent_data_ += calls.sent;
+    sent_experts_ += calls.of_experts;
   }
 
   /// The gradient of the last stage's copy of the table of words is added to the first stage's. Source: Megatron-LM,
@@ -314,6 +315,7 @@ class Composer {
       traffic.exposed = rank.forward.exposed[i] + rank.backward.exposed[i];
       if (axis.kind == Axis::data) {
         traffic.bytes += (1.0 / layout_.pipeline) * sent_data_;
+        traffic.of_experts = rank.forward.of_experts + rank.backward.of_experts + (1.0 / layout_.pipeline) * sent_experts_;
         traffic.time += rank.exchange - rank.tied;
         traffic.exposed += rank.exposed - rank.tied;
       }
@@ -324,7 +326,10 @@ class Composer {
         traffic.exposed += rank.tied;
         if (rank.tied > Seconds(0.0)) traffic.bytes += sent_table_;
       }
-      traffic.leaves_node = span_of(group, static_cast<int>(configuration_.devices.size())).nodes > 1;
+      const auto leaves = [&](const AxisGroup& of) {
+        return span_of(of, static_cast<int>(configuration_.devices.size())).nodes > 1;
+      };
+      traffic.leaves_node = leaves(group) || (traffic.of_experts > Bytes(0.0) && leaves(expert_copies(layout_)));
       result.communication.push_back(traffic);
     }
   }
@@ -388,7 +393,7 @@ class Composer {
   std::vector<Chunk> chunks_;
   std::vector<Rank> ranks_;
   GroupCall hop_;
-  Bytes exchanged_, sent_data_, sent_table_;
+  Bytes exchanged_, sent_data_, sent_experts_, sent_table_;
   double table_ = 0;          ///< elements of a table that the first and the last stage both hold
   std::pair<int, int> ends_;  ///< the ranks of these
 };

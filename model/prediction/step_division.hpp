@@ -25,6 +25,7 @@ struct AxisTraffic {
   Seconds exposed;   ///< for which the rank waits
   bool leaves_node = false;
   std::vector<TierTraffic> tiers{};  ///< innermost first
+  Bytes of_experts{0.0};             ///< of `bytes` along the data axis, for experts' arrays: between the copies of each expert
 };
 
 /// How a step that was simulated layer by layer is divided, and what the division costs.

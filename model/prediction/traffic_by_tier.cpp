@@ -26,9 +26,19 @@ Seconds tell_tiers(const Configuration& configuration, std::vector<AxisTraffic>&
   const std::optional<ExpertChoice> choice = once_per_node(configuration);
   std::map<std::string, Seconds> busy;
   for (AxisTraffic& traffic : communication) {
-    for (const TierShare& tier : tier_shares(places, configuration.layout, traffic.axis, choice ? &*choice : nullptr)) {
-      traffic.tiers.push_back({tier.tier, tier.share * traffic.bytes, tier.capacity, tier.network});
-      if (tier.network) busy[tier.tier] += traffic.tiers.back().bytes / tier.capacity;
+    std::map<std::size_t, TierTraffic> passed;
+    const auto pass = [&](const std::vector<TierShare>& shares, Bytes bytes) {
+      if (bytes <= Bytes(0.0)) return;
+      for (const TierShare& tier : shares)
+        passed.try_emplace(tier.depth, TierTraffic{tier.tier, Bytes(0.0), tier.capacity, tier.network}).first->second.bytes +=
+            tier.share * bytes;
+    };
+    pass(tier_shares(places, configuration.layout, traffic.axis, choice ? &*choice : nullptr),
+         traffic.bytes - traffic.of_experts);
+    pass(expert_array_shares(places, configuration.layout), traffic.of_experts);
+    for (auto& [depth, tier] : passed) {
+      if (tier.network) busy[tier.tier] += tier.bytes / tier.capacity;
+      traffic.tiers.push_back(std::move(tier));
     }
   }
   Seconds busiest(0.0);

@@ -418,6 +418,53 @@ TEST_CASE("experts on several nodes: all rows cross, or a token once for each no
   }
 }
 
+// An expert's copies lie a node apart, so all that is added of its arrays leaves the node; other arrays' ring of 64 leaves each
+// node once. Mixtral: 32 layers of 8 experts of 3 x 4096 x 14336. Gradients of 4 bytes, weights of 2.
+TEST_CASE("experts' gradients pass the tiers between the copies of an expert") {
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.gpus = 64;
+  options.model = "mixtral-8x7b";
+  options.stack = "megatron-core-0.14";
+  options.precision = "bf16";
+  options.seq_len = 4096;
+  options.batch = 1;
+  options.accumulate = 4;
+  options.expert_parallel = 8;
+  options.zero = 1;
+  const AxisTraffic data = along(predicted(options), Axis::data);
+  const double experts = 32.0 * 3.0 * 4096.0 * 14336.0 * 6.0 * 7.0 / 8.0, others = data.bytes.base() - experts;
+  CHECK_THAT(data.of_experts.base(), WithinRel(experts, 1e-9));
+  REQUIRE(data.tiers.size() == 2);
+  CHECK(data.tiers[0].tier == "node");
+  CHECK_THAT(data.tiers[0].bytes.base(), WithinRel(others * 7.0 / 8.0, 1e-9));
+  CHECK_THAT(data.tiers[0].bytes.base(), WithinRel(8.3e9, 0.01));
+  CHECK(data.tiers[1].network);
+  CHECK_THAT(data.tiers[1].bytes.base(), WithinRel(experts + others / 8.0, 1e-9));
+  CHECK_THAT(data.tiers[1].bytes.base(), WithinRel(30.8e9, 0.01));
+  CHECK(data.tiers[1].bytes / data.tiers[1].capacity < data.time);
+}
+
+// One copy of the rest, two of each expert: all of the data axis is theirs.
+TEST_CASE("experts that have copies where the rest has none: their bytes pass the node's links") {
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.model = "mixtral-8x7b";
+  options.stack = "megatron-core-0.14";
+  options.precision = "bf16";
+  options.seq_len = 4096;
+  options.batch = 1;
+  options.tensor_parallel = 8;
+  options.expert_parallel = 4;
+  options.expert_tensor_parallel = 1;
+  const AxisTraffic data = along(predicted(options), Axis::data);
+  CHECK(data.of_experts == data.bytes);
+  CHECK_FALSE(data.leaves_node);
+  REQUIRE(data.tiers.size() == 1);
+  CHECK(data.tiers[0].tier == "node");
+  CHECK(data.tiers[0].bytes == data.bytes);
+}
+
 // Rows of the fullest rank: 1 + sqrt(2 ln e / rows) of the mean, or the capacity where it is less.
 TEST_CASE("experts take no more rows than their capacity") {
   PredictOptions options;

@@ -15,6 +15,8 @@ GroupSpan span_of(const AxisGroup& group, int per_node) {
   return {local, (group.size + local - 1) / local, std::max(1, per_node / local)};
 }
 
+AxisGroup expert_copies(const Layout& layout) { return {layout.expert_data(), layout.expert * layout.expert_tensor}; }
+
 const GroupPlans::Planned& GroupPlans::planned(const AxisGroup& group, CollectiveKind kind) {
   const auto [place, fresh] = plans_.try_emplace(Key{group, kind});
   Planned& result = place->second;
@@ -64,7 +66,8 @@ GroupCall GroupPlans::call(const AxisGroup& group, CollectiveKind kind, Bytes me
   const Bytes sent = sent_share(kind, group.size) * message;
   // A byte that is sent is read, one that arrives is written.
   const double memory = 2.0 * sent / (made.time * places_.system.device.memory_bandwidth);
-  return {made.time, sent, {std::min(kMostTaken, made.channels / sms), std::min(kMostTaken, memory)}, known.leaves_node};
+  return {
+      made.time, sent, {std::min(kMostTaken, made.channels / sms), std::min(kMostTaken, memory)}, known.leaves_node, Bytes(0.0)};
 }
 
 GroupCall GroupPlans::call(Axis axis, CollectiveKind kind, Bytes message) { return call(group_of(layout_, axis), kind, message); }
@@ -108,8 +111,6 @@ GroupCall GroupPlans::across_data(int ranks, CollectiveKind kind, Bytes message)
   return call({all.size / ranks, all.stride * ranks}, kind, message);
 }
 
-GroupCall GroupPlans::expert_data(CollectiveKind kind, Bytes message) {
-  return call({layout_.expert_data(), layout_.expert * layout_.expert_tensor}, kind, message);
-}
+GroupCall GroupPlans::expert_data(CollectiveKind kind, Bytes message) { return call(expert_copies(layout_), kind, message); }
 
 }  // namespace tbdsim

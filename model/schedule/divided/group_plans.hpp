@@ -29,12 +29,16 @@ struct GroupSpan {
 /// Expects strides that fit the node: both powers of two, or one a multiple of the other.
 [[nodiscard]] GroupSpan span_of(const AxisGroup& group, int per_node);
 
+/// The copies of one expert, over which the gradients of its arrays are added.
+[[nodiscard]] AxisGroup expert_copies(const Layout& layout);
+
 /// One collective of a group alone on its share of the links.
 struct GroupCall {
   Seconds time;
   Bytes sent;        ///< by each rank
   Taken taken = {};  ///< by its channels, and by what they read and write
   bool leaves_node = false;
+  Bytes of_experts{0.0};  ///< of `sent`, for experts' arrays over ranks of their own
 };
 
 /// Plans of the collectives along each axis of a layout, found when they are first asked for. All groups of an axis run alike and

@@ -93,6 +93,7 @@ PassTime& PassTime::operator+=(const PassTime& more) {
   host += more.host;
   offload += more.offload;
   issue += more.issue;
+  of_experts += more.of_experts;
   for (std::size_t i = 0; i < kAxes; ++i) {
     exchange[i] += more.exchange[i];
     exposed[i] += more.exposed[i];
@@ -110,6 +111,7 @@ double lost_of_mix(Taken taken, double memory_share) {
 }
 
 PassTime operator*(double times, PassTime pass) {
+  pass.of_experts *= times;
   for (Seconds* each : {&pass.time, &pass.kernels, &pass.memory, &pass.host, &pass.offload, &pass.issue}) *each *= times;
   for (std::size_t i = 0; i < kAxes; ++i) {
     pass.exchange[i] *= times;

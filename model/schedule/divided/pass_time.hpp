@@ -40,6 +40,7 @@ struct PassTime {
   Seconds offload;                   ///< for which it waits for copies to and from the host
   Seconds issue;                     ///< host time of all items
   std::array<Bytes, kAxes> bytes{};  ///< that the rank sends along each axis
+  Bytes of_experts;                  ///< of those along the data axis, for experts' arrays over ranks of their own
   std::array<Seconds, kAxes> exchange{},
       exposed{};  ///< of each axis: all calls, as if nothing ran beside them; for which it waits
   [[nodiscard]] Seconds exposed_sum() const;

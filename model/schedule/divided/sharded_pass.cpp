@@ -24,6 +24,7 @@ PassTime sharded_pass(std::span<const ShardedLayer> layers) {
   for (const ShardedLayer& layer : layers) {
     total.exchange[kData] += layer.gather.time + layer.scatter.time;
     total.bytes[kData] += layer.gather.sent + layer.scatter.sent;
+    total.of_experts += layer.gather.of_experts + layer.scatter.of_experts;
   }
   if (layers.empty()) return total;
   expose_copy(total, layers.front().copy_in);

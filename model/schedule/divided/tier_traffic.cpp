@@ -23,6 +23,36 @@ double over_network(const ExpertChoice& choice, GroupSpan span) {
   return across / (across + within);
 }
 
+/// `leaves`: the part of a rank's bytes that leaves a unit which holds so many of the group.
+template <class Leaves>
+std::vector<TierShare> shares_of(const RankPlaces& places, const Layout& layout, const AxisGroup& group, Leaves leaves) {
+  if (group.size <= 1) return {};
+  const auto per_node = static_cast<int>(places.devices.size());
+  std::vector<TierShare> shares;
+  double inner = 1.0;
+  const auto add = [&](TierShare tier, double outer) {
+    tier.share = inner - outer;
+    if (tier.share > 1e-12) shares.push_back(std::move(tier));
+    inner = outer;
+  };
+  GroupReach way;
+  Fabric fabric;
+  if (places.network) {
+    fabric = fabric_of(places.system, *places.network);
+    fabric.node_ranks = per_node;
+    way = reach(fabric, {group.stride, group.size, std::max(1, layout.gpus() / group.size)});
+  }
+  const auto outside = [&](std::size_t crossing) {
+    return crossing < way.crossings.size() ? leaves(way.crossings[crossing].members) : 0.0;
+  };
+  add({"node", 0.0, gpu_links(places.system.topology), false, 0}, outside(0));
+  for (std::size_t i = 0; i < way.crossings.size(); ++i) {
+    const FabricLevel& level = fabric.levels[way.crossings[i].level];
+    add({level.name, 0.0, (1.0 / per_node) * level.node_share, true, way.crossings[i].level + 1}, outside(i + 1));
+  }
+  return shares;
+}
+
 }  // namespace
 
 BytesPerSecond gpu_links(const Topology& topology) {
@@ -39,35 +69,18 @@ BytesPerSecond gpu_links(const Topology& topology) {
 
 std::vector<TierShare> tier_shares(const RankPlaces& places, const Layout& layout, Axis axis, const ExpertChoice* once_per_node) {
   const AxisGroup group = group_of(layout, axis);
-  if (group.size <= 1) return {};
-  const auto per_node = static_cast<int>(places.devices.size());
-  std::vector<TierShare> shares;
-  double inner = 1.0;
-  const auto add = [&](std::string tier, double outer, BytesPerSecond capacity, bool network) {
-    if (inner - outer > 1e-12) shares.push_back({std::move(tier), inner - outer, capacity, network});
-    inner = outer;
-  };
-  GroupReach way;
-  Fabric fabric;
-  if (places.network) {
-    fabric = fabric_of(places.system, *places.network);
-    fabric.node_ranks = per_node;
-    way = reach(fabric, {group.stride, group.size, std::max(1, layout.gpus() / group.size)});
-  }
-  const bool exchanges = axis == Axis::expert || (axis == Axis::context && layout.by_heads);
-  // Of rows that cross nodes once, the same part passes each further tier.
   double scale = 1.0;
-  if (const GroupSpan span = span_of(group, per_node); axis == Axis::expert && once_per_node != nullptr && span.nodes > 1)
+  const bool exchanges = axis == Axis::expert || (axis == Axis::context && layout.by_heads);
+  const GroupSpan span = span_of(group, static_cast<int>(places.devices.size()));
+  // Of rows that cross nodes once, the same part passes each further tier.
+  if (axis == Axis::expert && once_per_node != nullptr && span.nodes > 1)
     scale = over_network(*once_per_node, span) / leaving(axis, exchanges, span.local, group.size);
-  const auto outside = [&](std::size_t crossing) {
-    return crossing < way.crossings.size() ? scale * leaving(axis, exchanges, way.crossings[crossing].members, group.size) : 0.0;
-  };
-  add("node", outside(0), gpu_links(places.system.topology), false);
-  for (std::size_t i = 0; i < way.crossings.size(); ++i) {
-    const FabricLevel& level = fabric.levels[way.crossings[i].level];
-    add(level.name, outside(i + 1), (1.0 / per_node) * level.node_share, true);
-  }
-  return shares;
+  return shares_of(places, layout, group, [&](int members) { return scale * leaving(axis, exchanges, members, group.size); });
+}
+
+std::vector<TierShare> expert_array_shares(const RankPlaces& places, const Layout& layout) {
+  const AxisGroup group = expert_copies(layout);
+  return shares_of(places, layout, group, [&](int members) { return leaving(Axis::data, false, members, group.size); });
 }
 
 }  // namespace tbdsim

@@ -12,6 +12,7 @@ struct TierShare {
   double share = 0;         ///< of the bytes that a GPU sends along the axis, on the mean over its group
   BytesPerSecond capacity;  ///< of a GPU, one direction: its links inside the node, its share of the node's way into a tier
   bool network = false;     ///< beyond the node
+  std::size_t depth = 0;    ///< 0: the node; tiers of the network from 1, innermost first
 };
 
 /// Which tiers a group's bytes pass, innermost first; tiers that nothing passes are left out.
@@ -22,6 +23,9 @@ struct TierShare {
 /// not. Neglects: that calls which add in the switch, or trees, send less.
 [[nodiscard]] std::vector<TierShare> tier_shares(const RankPlaces& places, const Layout& layout, Axis axis,
                                                  const ExpertChoice* once_per_node = nullptr);
+
+/// The same of what travels between the copies of each expert, part of the data axis.
+[[nodiscard]] std::vector<TierShare> expert_array_shares(const RankPlaces& places, const Layout& layout);
 
 /// What the links of one GPU to others of its node carry in one direction.
 [[nodiscard]] BytesPerSecond gpu_links(const Topology& topology);
