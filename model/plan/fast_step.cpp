@@ -187,7 +187,8 @@ void FastStep::pass_all(const Case& layout, DrawPlace draw) {
     ranks_.front().end = configuration.accumulate * (ranks_.front().run.forward + ranks_.front().run.backward);
     return;
   }
-  const Seconds hop = plans_.hop(layout.table.boundary(layout.stages.first[1] - 1)).time;
+  const bool scatters = configuration.stack.parallel.pipeline.scatters_hops;
+  const Seconds hop = plans_.hop(layout.table.boundary(layout.stages.first[1] - 1), scatters).time();
   if (layout.depth == Depth::recurrence) {
     simulate(layout, draw, hop);
     return;

@@ -173,7 +173,7 @@ class Composer {
     }
     const auto table = configured_schedule(configuration_);
     if (!table) return tl::make_unexpected(table.error());
-    hop_ = plans_.hop(chunks_.front().boundary);
+    hop_ = plans_.hop(chunks_.front().boundary, stack_.parallel.pipeline.scatters_hops);
     ends_ = {table->place_of(0).rank, table->place_of(table->stages() - 1).rank};
     if (ends_.first != ends_.second && !data_.sharded()) {
       table_ = copied_table(graph_);
@@ -185,7 +185,7 @@ class Composer {
       for (int c = 0; c < layout_.virtual_stages; ++c)
         add_chunk(ranks_[at(r)], table->stage_of({r, c}), (both_ways ? 0.5 : 1.0) * configuration_.accumulate);
     const std::vector<ChunkPass> passes(chunks_.begin(), chunks_.end());
-    const pipeline::PipelineRun run = pipeline::simulate(*table, block_times(configuration_, *table, passes, hop_.time));
+    const pipeline::PipelineRun run = pipeline::simulate(*table, block_times(configuration_, *table, passes, hop_.time()));
     const std::vector<PairSaving> saved = pair_savings(*table, passes);
     for (int r = 0; r < layout_.pipeline; ++r) {
       ranks_[at(r)].end = run.finished[at(r)].seconds();
@@ -270,7 +270,7 @@ class Composer {
     result.exchange_text = exchange_text();
     result.chunks.assign(chunks_.begin(), chunks_.end());
     result.ranks.assign(ranks_.begin(), ranks_.end());
-    result.hop = hop_.time;
+    result.hop = hop_.time();
   }
 
   /// How gradients travel.
@@ -300,6 +300,7 @@ class Composer {
   }
 
   void tell_traffic(const Rank& rank, DividedStep& result) {
+    const double hops = 2.0 * configuration_.accumulate * layout_.virtual_stages;
     for (const AxisInfo& axis : axes()) {
       const auto i = static_cast<std::size_t>(axis.kind);
       const AxisGroup group = group_of(layout_, axis.kind);
@@ -319,10 +320,14 @@ class Composer {
         traffic.time += rank.exchange - rank.tied;
         traffic.exposed += rank.exposed - rank.tied;
       }
+      if (axis.kind == Axis::tensor && hop_.gathered.sent > Bytes(0.0)) {
+        traffic.kind = fmt::format("{}, {}", name(CollectiveKind::all_gather), traffic.kind);
+        traffic.bytes += hops * hop_.gathered.sent;
+        traffic.time += hops * hop_.gathered.time;
+      }
       if (axis.kind == Axis::pipeline) {
-        const double hops = 2.0 * configuration_.accumulate * layout_.virtual_stages;
-        traffic.bytes += hops * hop_.sent;
-        traffic.time += hops * hop_.time + rank.tied;
+        traffic.bytes += hops * hop_.sent.sent;
+        traffic.time += hops * hop_.sent.time + rank.tied;
         traffic.exposed += rank.tied;
         if (rank.tied > Seconds(0.0)) traffic.bytes += sent_table_;
       }
@@ -392,7 +397,7 @@ class Composer {
   std::vector<std::size_t> first_layer_;  ///< of each chunk, and the number of layers
   std::vector<Chunk> chunks_;
   std::vector<Rank> ranks_;
-  GroupCall hop_;
+  StageHop hop_;
   Bytes exchanged_, sent_data_, sent_experts_, sent_table_;
   double table_ = 0;          ///< elements of a table that the first and the last stage both hold
   std::pair<int, int> ends_;  ///< the ranks of these

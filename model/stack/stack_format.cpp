@@ -72,7 +72,11 @@ constexpr KeyMeaning kStack[] = {
      "what it has updated, one after the other; bytes that leave together, and at least so many for each copy of the network; "
      "true, false, false, as [exchange] says, 0 B",
      ""},
-    {"[parallel]", "`blocking_hops`", "a stage of a pipeline waits until what it sends has arrived; false", ""},
+    {"[parallel]", "`blocking_hops`, `scatters_hops`",
+     "a stage of a pipeline waits until what it sends has arrived; without sequence parallelism each GPU of the tensor axis "
+     "sends "
+     "a share of the rows to the next stage, whose GPUs gather them; false, false",
+     ""},
     {"[parallel]", "`clips`, `update_moves`",
      "gradients are read for their norm and scaled; bytes that the update of a parameter moves; true, as [update] says", ""},
     {"[parallel]", "`zero`, `shard_ranks`, `shards_stages`",

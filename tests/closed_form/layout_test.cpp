@@ -465,6 +465,33 @@ TEST_CASE("experts that have copies where the rest has none: their bytes pass th
   CHECK(data.tiers[0].bytes == data.bytes);
 }
 
+// Source: arXiv:2104.04473, section 4.1: without sequence parallelism each of t GPUs sends 1/t of b s h numbers of 2 bytes, and
+// the next stage's GPUs gather them, of which each sends (t-1)/t.
+TEST_CASE("stages send a share of the rows from each GPU of the tensor axis, and gather them behind") {
+  constexpr double t = 4, m = 8;
+  PredictOptions options = gpt(24, 8, "megatron-lm-2021");
+  options.tensor_parallel = static_cast<int>(t);
+  options.pipeline_parallel = 2;
+  options.accumulate = static_cast<int>(m);
+  const Prediction scattered = predicted(options);
+  options.set = {"stack.parallel.scatters_hops=false"};
+  const Prediction whole = predicted(options);
+  const auto less = [&](Axis axis) { return (along(whole, axis).bytes - along(scattered, axis).bytes).base(); };
+  const double rows = 2.0 * m * 2.0 * b * s * h;
+  CHECK_THAT(less(Axis::pipeline), WithinRel(rows * (t - 1.0) / t, 1e-9));
+  CHECK_THAT(-less(Axis::tensor), WithinRel(rows * (t - 1.0) / t, 1e-9));
+  CHECK(along(scattered, Axis::pipeline).time < along(whole, Axis::pipeline).time);
+  CHECK(along(scattered, Axis::tensor).kind == "all-gather, all-reduce");
+  CHECK(along(whole, Axis::tensor).kind == "all-reduce");
+  // Rows that sequence parallelism divides are sent as they are.
+  options.stack = "megatron-lm-2022";
+  const Prediction off = predicted(options);
+  options.set = {"stack.parallel.scatters_hops=true"};
+  const Prediction on = predicted(options);
+  CHECK(along(off, Axis::pipeline).bytes == along(on, Axis::pipeline).bytes);
+  CHECK(along(off, Axis::tensor).bytes == along(on, Axis::tensor).bytes);
+}
+
 // Rows of the fullest rank: 1 + sqrt(2 ln e / rows) of the mean, or the capacity where it is less.
 TEST_CASE("experts take no more rows than their capacity") {
   PredictOptions options;

@@ -88,10 +88,12 @@ GroupCall GroupPlans::once_per_node(Bytes rows, const ExpertChoice& choice) {
   return both;
 }
 
-GroupCall GroupPlans::hop(Bytes message) {
+StageHop GroupPlans::hop(Bytes rows, bool scatters) {
   AxisGroup pair = group_of(layout_, Axis::pipeline);
   pair.size = std::min(pair.size, 2);
-  return call(pair, CollectiveKind::send_receive, message);
+  if (!scatters || layout_.sequence || layout_.tensor == 1) return {call(pair, CollectiveKind::send_receive, rows), {}};
+  return {call(pair, CollectiveKind::send_receive, (1.0 / layout_.tensor) * rows),
+          call(Axis::tensor, CollectiveKind::all_gather, rows)};
 }
 
 GroupCall GroupPlans::between_ends(Bytes message) {

@@ -41,6 +41,12 @@ struct GroupCall {
   Bytes of_experts{0.0};  ///< of `sent`, for experts' arrays over ranks of their own
 };
 
+/// Rows from a stage of a pipeline to the next one.
+struct StageHop {
+  GroupCall sent, gathered;  ///< between the stages; over the tensor axis behind it
+  [[nodiscard]] Seconds time() const { return sent.time + gathered.time; }
+};
+
 /// Plans of the collectives along each axis of a layout, found when they are first asked for. All groups of an axis run alike and
 /// at once, so each has its share of the node's network.
 class GroupPlans {
@@ -58,8 +64,10 @@ class GroupPlans {
   /// as `call` has it. `rows`: all rows of a rank.
   /// Source: DeepSeek-AI, arXiv:2412.19437, section 3.2.2.
   [[nodiscard]] GroupCall once_per_node(Bytes rows, const ExpertChoice& choice);
-  /// From a stage to the next one, while all ranks of the stage send.
-  [[nodiscard]] GroupCall hop(Bytes message);
+  /// From a stage to the next one, while all ranks of the stage send. `scatters`: where each rank along the tensor axis has all
+  /// rows, it sends a share of them, and the next stage's ranks gather them.
+  /// Source: Narayanan et al., arXiv:2104.04473, section 4.1.
+  [[nodiscard]] StageHop hop(Bytes rows, bool scatters);
   /// Sums what the first and the last stage both hold, while all ranks of both do.
   [[nodiscard]] GroupCall between_ends(Bytes message);
   /// A collective of `ranks` neighbours on the data axis, or of those that lie so many apart.

@@ -5,6 +5,7 @@ namespace tbdsim {
 PipelineSettings read_pipeline_settings(TomlTable& table) {
   PipelineSettings s;
   s.blocking_hops = table.boolean_or("blocking_hops", s.blocking_hops);
+  s.scatters_hops = table.boolean_or("scatters_hops", s.scatters_hops);
   s.schedules = table.text_or("schedules", s.schedules);
   return s;
 }

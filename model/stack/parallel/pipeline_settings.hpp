@@ -8,6 +8,7 @@ namespace tbdsim {
 /// How a framework runs stages of a pipeline.
 struct PipelineSettings {
   bool blocking_hops = false;  ///< a stage waits until what it sends has arrived
+  bool scatters_hops = false;  ///< GPUs of the tensor axis that all have the same rows send a share of them each, gathered behind
   std::string schedules{};     ///< that it has, between blanks, for `plan`; empty: all
 };
 
