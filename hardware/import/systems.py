@@ -82,7 +82,7 @@ FABRICS = {
     "grand-teton-h100": [("rack", 2, "", False, META), ("pod", 384, "", False, META), ("spine", "", 7, False, META)],
 }
 RACKS = {"gb200-nvl72", "gb300-nvl72"}
-RACK_GPUS, RACK_CPUS, RACK_NICS = 72, 36, 72
+RACK_GPUS, RACK_CPUS, RACK_NICS, RACK_HOSTS = 72, 36, 72, 18
 
 
 def slug(text):
@@ -239,7 +239,10 @@ class Systems:
         network, nics = network_of(row)
         w = self.wiring(ident, device, gpus, nics, sockets, row)
         nics = len({end for wires in w.wires.values() for a, b, _ in wires for end in (a, b) if end.startswith("nic")})
-        t = Table().text("name", row["name"]).text("device", device).integer("gpus", gpus).text("host", host)
+        t = Table().text("name", row["name"]).text("device", device).integer("gpus", gpus)
+        if ident in RACKS:
+            t.integer("hosts", RACK_HOSTS)
+        t.text("host", host)
         t.amount("host_memory", row["host_mem_gb"], "GB").text("network", network)
         for key, count in (("nics", nics), ("pcie_switches", w.pcie_switches), ("nvswitches", w.nvswitches)):
             if count:

@@ -17,6 +17,11 @@ int node_ports(const System& system, const Network& network) {
   return all ? std::max(1, system.nics) : 1;
 }
 
+int node_hosts(const System& system, int gpus) {
+  const int of_host = std::max(1, system.gpu_count / system.hosts);
+  return std::max(1, (gpus + of_host - 1) / of_host);
+}
+
 BytesPerSecond node_bandwidth(const System& system, const Network& network) {
   return node_ports(system, network) * network.achieved;
 }

@@ -57,6 +57,7 @@ struct System {
   std::string id, name;
   Device device;
   int gpu_count = 1;
+  int hosts = 1;  ///< machines of one node, each with a way to storage of its own: trays of a rack
   Host host;
   Topology topology;  ///< of one node
   int nics = 0;
@@ -80,6 +81,8 @@ struct System {
 /// Ports of one node on a network: all that the machine has where its own network is meant or both are of one transport, such as
 /// RDMA (adapters of another rate in the same slots), else one, as a machine with several adapters for RDMA has one for Ethernet.
 [[nodiscard]] int node_ports(const System& system, const Network& network);
+/// Machines of one node that so many of its GPUs lie in.
+[[nodiscard]] int node_hosts(const System& system, int gpus);
 /// What the ports of one node reach together, each direction.
 [[nodiscard]] BytesPerSecond node_bandwidth(const System& system, const Network& network);
 /// What NCCL may do by default on this device: relays from Volta on (they need NCCL 2.8, which older GPUs rarely ran).

@@ -89,6 +89,11 @@ constexpr KeyMeaning kSystem[] = {
     {"", "**`device`**", "id of a GPU, a file beside this one, or a table with a GPU's keys", ""},
     {"", "**`gpus`**", "GPUs of one node", ""},
     {"", "`host`", "id, file or table", "a plain host of the GPU's PCIe generation"},
+    {"", "`hosts`",
+     "machines of one node, such as trays of a rack: each has a way to storage of its own, fails and is replaced by itself; "
+     "divides "
+     "`gpus`",
+     "1"},
     {"", "`host_memory`", "of the node", "that of the host"},
     {"", "`network`", "id, file or table: the default between nodes", "none"},
     {"", "`power`, `power_source`", "most that one node draws, as its maker prints it",

@@ -59,6 +59,7 @@ std::string join_nodes(System& system, int count) {
     if (value) value = static_cast<double>(count) * *value;
   };
   system.gpu_count *= count;
+  system.hosts *= count;
   system.nics *= count;
   system.host.sockets *= count;
   system.host.cores *= count;

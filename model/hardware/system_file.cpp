@@ -63,6 +63,9 @@ class SystemReader {
     system_.id = stem_of(file_.name());
     system_.name = root_.text("name");
     system_.gpu_count = static_cast<int>(root_.integer("gpus", 1, kMostGpus));
+    system_.hosts = static_cast<int>(root_.integer_or("hosts", 1, 1, kMostParts));
+    if (system_.gpu_count % system_.hosts != 0)
+      root_.problem("hosts", fmt::format("expected a divisor of the {} GPUs, got {}", system_.gpu_count, system_.hosts));
     system_.nics = static_cast<int>(root_.integer_or("nics", 0, 0, kMostParts));
     read_price();
     system_.storage = root_.text_or("storage", "");

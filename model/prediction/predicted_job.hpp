@@ -16,6 +16,7 @@ struct PredictedJob {
   std::string network;          ///< between nodes; empty for one node
   int ports = 1;                ///< on it, of a node
   int gpus = 1, nodes = 1, batch_per_gpu = 1, global_batch = 1;
+  int hosts = 1, node_hosts = 1;  ///< of one node: that the job uses, and all; trays of a rack
 };
 
 /// What a job counts as a sample.

@@ -74,6 +74,8 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.notices = configuration.notices;
   p.job.gpus = configuration.gpus;
   p.job.nodes = configuration.nodes;
+  p.job.node_hosts = configuration.hardware().hosts;
+  p.job.hosts = node_hosts(configuration.hardware(), static_cast<int>(configuration.devices.size()));
   p.job.batch_per_gpu = configuration.batch;
   p.job.global_batch = static_cast<int>(configuration.samples_per_step());
   p.division.layout = configuration.layout;

@@ -69,7 +69,8 @@ std::string checkpoints(const RunEstimate& r) {
   std::string text = fmt::format("{} in {}, one every {} ({})", format(g.checkpoint), format(g.write), format(g.interval),
                                  g.best_interval ? "the best interval" : "as asked");
   if (r.spares > 0)
-    text += fmt::format("; {} spare {} while failed ones are repaired", r.spares, r.spares == 1 ? "node" : "nodes");
+    text += fmt::format("; {} spare {}{} while failed ones are repaired", r.spares, r.whole_nodes ? "node" : "host",
+                        r.spares == 1 ? "" : "s");
   return text;
 }
 
@@ -78,7 +79,10 @@ std::string outlay(const RunEstimate& r) {
   if (r.power && r.energy && r.carbon_grams)
     text = fmt::format("{} and {} of CO2, {} on average", energy(r.energy->base()), carbon(*r.carbon_grams), format(*r.power));
   if (r.cost)
-    text += fmt::format("{}{}{}", text.empty() ? "" : "; ", money(*r.cost), r.spares > 0 ? ", spare nodes included" : "");
+    text += fmt::format("{}{}{}", text.empty() ? "" : "; ", money(*r.cost),
+                        r.spares == 0   ? ""
+                        : r.whole_nodes ? ", spare nodes included"
+                                        : ", spare hosts included");
   return text;
 }
 

@@ -210,6 +210,9 @@ TEST_CASE("a name that is missed or fits several") {
 
 TEST_CASE("mistakes in a system file, to the letter") {
   CHECK(message(four_gpus(kRing)) == "");
+  CHECK(message(four_gpus(kRing, "gpus = 4\nhosts = 2\n")) == "");
+  CHECK_THAT(message(four_gpus(kRing, "gpus = 4\nhosts = 3\n")),
+             Catch::Matchers::Contains("hosts: expected a divisor of the 4 GPUs, got 3"));
   CHECK(message(four_gpus(kRing + "  {a = \"gpu3\", b = \"gpu9\"},\n")) ==
         R"(my.toml:14:20: link.nvlink.wires[3].b: no vertex called "gpu9", did you mean "gpu0"?
   14 |   {a = "gpu3", b = "gpu9"},

@@ -140,6 +140,44 @@ TEST_CASE("a run: steps, time with losses, energy, carbon and money by hand") {
   for (const RunAssumption& a : run->assumptions) CHECK(a.source == "test");
 }
 
+TEST_CASE("hosts of a node write, fail and are replaced by themselves") {
+  const Operations o = round_operations();
+  const auto whole = estimate_run(round_prediction(), o, Bytes(2e11), 1e9 + 1);
+  // The same 10 machines as two racks of 5.
+  Prediction racks = round_prediction();
+  racks.job.nodes = 2;
+  racks.job.hosts = racks.job.node_hosts = 5;
+  const auto parts = estimate_run(racks, o, Bytes(2e11), 1e9 + 1);
+  REQUIRE(whole);
+  REQUIRE(parts);
+  CHECK(parts->goodput.write == whole->goodput.write);
+  CHECK(parts->goodput.between_interruptions == whole->goodput.between_interruptions);
+  CHECK(parts->spares == whole->spares);
+  CHECK(*parts->cost == *whole->cost);
+  CHECK(whole->whole_nodes);
+  CHECK_FALSE(parts->whole_nodes);
+}
+
+// 18 trays of 4 GPUs, 2 GB/s each.
+TEST_CASE("a rack of GB200 writes a checkpoint from all of its trays") {
+  const auto shared = session();
+  PredictOptions options = llama(72);
+  options.hardware = "gb200-nvl72";
+  const auto hosts = [&](int gpus) {
+    options.gpus = gpus;
+    const auto p = predict(*shared, options);
+    INFO((p ? std::string() : to_text(p.error())));
+    REQUIRE(p);
+    return *p;
+  };
+  CHECK(hosts(8).job.hosts == 2);
+  const Prediction rack = hosts(72);
+  CHECK(rack.job.hosts == 18);
+  const auto run = estimate_run(*shared, options, rack, 1e12);
+  REQUIRE(run);
+  CHECK_THAT(run->goodput.write.base(), WithinRel(run->goodput.checkpoint.base() / 36e9, 1e-9));
+}
+
 TEST_CASE("more failures, slower storage, longer restarts and a larger PUE never help") {
   const auto base = estimate_run(round_prediction(), round_operations(), Bytes(2e11), 1e10);
   const auto worse = [&](auto change) {

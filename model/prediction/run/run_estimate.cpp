@@ -72,7 +72,9 @@ Result<RunEstimate> estimate_run(const Prediction& p, const Operations& operatio
   run.steps = static_cast<std::int64_t>(std::ceil(tokens / (p.samples.parts * p.job.global_batch)));
   const auto steps = static_cast<double>(run.steps);
   run.training = {steps * p.step_time.value, steps * p.step_time.low, steps * p.step_time.high};
-  run.goodput = goodput(operations, checkpoint, p.job.gpus, p.job.nodes);
+  const int hosts = p.job.nodes * p.job.hosts;
+  run.whole_nodes = p.job.node_hosts == 1;
+  run.goodput = goodput(operations, checkpoint, p.job.gpus, hosts);
   const Goodput& g = run.goodput;
   if (g.share <= 0.0)
     return fail(
@@ -84,10 +86,12 @@ Result<RunEstimate> estimate_run(const Prediction& p, const Operations& operatio
   run.elapsed = {whole(run.training.value), whole(run.training.low), whole(run.training.high)};
   run.interruptions = run.elapsed.value / g.between_interruptions;
   run.checkpoints = g.interval > Seconds(0.0) ? static_cast<std::int64_t>(run.elapsed.value / g.interval) : 0;
-  run.spares = run.interruptions >= 1.0 ? spare_nodes(operations, p.job.gpus, p.job.nodes) : 0;
+  run.spares = run.interruptions >= 1.0 ? spare_nodes(operations, p.job.gpus, hosts) : 0;
   const SustainedPower* const sustained = operations.sustained_at(p.job.precision);
   tell_power(p, operations, sustained, run);
-  if (p.cost.hour) run.cost = *p.cost.hour * (run.elapsed.value / kHour) * (1.0 + static_cast<double>(run.spares) / p.job.nodes);
+  // An hour is paid for whole nodes.
+  const double spares = static_cast<double>(run.spares) / (p.job.nodes * p.job.node_hosts);
+  if (p.cost.hour) run.cost = *p.cost.hour * (run.elapsed.value / kHour) * (1.0 + spares);
   run.assumptions = assumptions(operations, run.power ? sustained : nullptr);
   return run;
 }

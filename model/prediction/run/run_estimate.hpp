@@ -25,7 +25,8 @@ struct RunEstimate {
   Goodput goodput;
   double interruptions = 0.0;    ///< expected
   std::int64_t checkpoints = 0;  ///< written
-  int spares = 0;                ///< nodes beside those that train
+  int spares = 0;                ///< hosts beside those that train
+  bool whole_nodes = true;       ///< a host is a node, not a part of one
   std::optional<Watts> power;    ///< of the building on average; absent without a power limit of the GPU
   std::optional<Joules> energy;
   std::optional<double> carbon_grams;
