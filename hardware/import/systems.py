@@ -82,6 +82,7 @@ FABRICS = {
     "grand-teton-h100": [("rack", 2, "", False, META), ("pod", 384, "", False, META), ("spine", "", 7, False, META)],
 }
 RACKS = {"gb200-nvl72", "gb300-nvl72"}
+# 18 nodes of 4 GPUs: mlcommons/training_results_v5.1, NVIDIA/systems/tyche_ngpu72_ngc25.09_nemo.json; B300 page of glennklockwood.com.
 RACK_GPUS, RACK_CPUS, RACK_NICS, RACK_HOSTS = 72, 36, 72, 18
 
 
