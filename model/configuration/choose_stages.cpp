@@ -81,6 +81,16 @@ Result<std::vector<int>> stages_by_ends(int layers, int ranks, int parts, std::o
   return stages;
 }
 
+std::vector<int> ranks_of_stages(const Configuration& configuration) {
+  pipeline::PipelineSchedule places;
+  places.shape = configuration.own_schedule ? configuration.own_schedule->shape : configuration.pipeline_shape();
+  places.placement = placement_of(configuration);
+  std::vector<int> ranks;
+  for (int stage = 0; stage < configuration.pipeline_stages(); ++stage)
+    ranks.push_back(std::min(places.place_of(stage, 0).rank, places.place_of(stage, 1).rank));
+  return ranks;
+}
+
 std::optional<PipelineEnds> ends_of(const Configuration& configuration) {
   const Layout& layout = configuration.layout;
   const std::vector<int>& layers = layout.stage_layers;

@@ -17,6 +17,10 @@ namespace tbdsim {
 [[nodiscard]] Result<std::vector<int>> stages_by_ends(int layers, int ranks, int parts, std::optional<int> first,
                                                       std::optional<int> last);
 
+/// The rank of a pipeline that holds each stage. Stages that are held twice, once for each direction, count as of half as many
+/// ranks, a pair of which holds the same two. One rank without a pipeline.
+[[nodiscard]] std::vector<int> ranks_of_stages(const Configuration& configuration);
+
 /// Layers of the GPUs at the ends of a pipeline.
 struct PipelineEnds {
   std::optional<int> first, last;

@@ -65,8 +65,9 @@ RunTimes operator*(double factor, RunTimes times) {
   return times;
 }
 
-std::vector<std::size_t> RankShare::first_layers(int stages, const std::vector<int>& stage_sizes) const {
-  const std::vector<int> plain = tbdsim::first_layers(stages, stage_layers(), stage_sizes);
+std::vector<std::size_t> RankShare::first_layers(int stages, const std::vector<int>& stage_sizes,
+                                                 const std::vector<int>& ranks) const {
+  const std::vector<int> plain = tbdsim::first_layers(stages, stage_layers(), stage_sizes, ranks);
   std::vector<std::size_t> first(plain.begin(), plain.end());
   first.back() = layers.layers();  // the head
   return first;

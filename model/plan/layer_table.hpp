@@ -65,9 +65,10 @@ struct RankShare {
   }
   [[nodiscard]] int arrays(std::size_t begin, std::size_t end) const { return counts[end] - counts[begin]; }
   [[nodiscard]] int stage_layers() const { return static_cast<int>(layers.layers()) - (head ? 1 : 0); }
-  /// The first layer of each of `stages` stages, and the number of layers; `stage_sizes`: layers of each, empty: evenly. Expects
-  /// enough layers.
-  [[nodiscard]] std::vector<std::size_t> first_layers(int stages, const std::vector<int>& stage_sizes) const;
+  /// The first layer of each of `stages` stages, and the number of layers; `stage_sizes`: layers of each, empty: evenly, also
+  /// over `ranks`, that of each stage. Expects enough layers.
+  [[nodiscard]] std::vector<std::size_t> first_layers(int stages, const std::vector<int>& stage_sizes,
+                                                      const std::vector<int>& ranks) const;
 };
 /// Errors: as `shard`.
 [[nodiscard]] Result<RankShare> rank_share(const OpGraph& graph, const Layout& layout);

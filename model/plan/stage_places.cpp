@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/configuration/choose_stages.hpp"
 #include "model/schedule/pipeline/schedule_kind.hpp"
 
 namespace tbdsim::plan {
@@ -10,7 +11,7 @@ StagePlaces stage_places(const Configuration& configuration, const RankShare& sh
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   const int ranks = configuration.layout.pipeline, stages = configuration.pipeline_stages();
   StagePlaces all;
-  all.first = share.first_layers(stages, configuration.layout.stage_layers);
+  all.first = share.first_layers(stages, configuration.layout.stage_layers, ranks_of_stages(configuration));
   all.places.shape = configuration.pipeline_shape();
   all.places.placement = pipeline::info(configuration.schedule).placement;
   if (ranks > 1) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/configuration/choose_stages.hpp"
 #include "model/prediction/block_times.hpp"
 #include "model/prediction/data_exchange.hpp"
 #include "model/prediction/divided_kernels.hpp"
@@ -85,7 +86,7 @@ class Composer {
   }
 
   Result<void> run(DividedStep& result) {
-    const auto stage = stages_of(graph_, configuration_.pipeline_stages(), layout_.stage_layers);
+    const auto stage = stages_of(graph_, configuration_.pipeline_stages(), layout_.stage_layers, ranks_of_stages(configuration_));
     if (!stage) return tl::make_unexpected(stage.error());
     costs_ = layer_costs(graph_, layers_, layer_setting(configuration_, kernels_, stack_), plans_);
     for (std::size_t layer = 0; layer < layers_.layers(); ++layer) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/configuration/choose_stages.hpp"
 #include "model/schedule/pipeline/in_flight.hpp"
 #include "model/workload/shard.hpp"
 #include "model/workload/stages.hpp"
@@ -108,7 +109,7 @@ Result<void> MemoryEstimator::divide(StagesLookedAt stages) {
   const Layout& layout = configuration_.layout;
   auto share = shard(*whole, layout);
   if (!share) return tl::make_unexpected(share.error());
-  const auto stage = stages_of(*share, configuration_.pipeline_stages(), layout.stage_layers);
+  const auto stage = stages_of(*share, configuration_.pipeline_stages(), layout.stage_layers, ranks_of_stages(configuration_));
   if (!stage) return tl::make_unexpected(stage.error());
   if (layout.pipeline == 1) {
     auto graph = std::make_shared<const OpGraph>(std::move(*share));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "model/workload/recompute.hpp"
 
@@ -18,6 +19,37 @@ std::size_t index(Id id) {
 int without_head(const OpGraph& graph, const std::vector<OpId>& segments) {
   const bool head = segments.size() > 1 && is_loss(graph.ops.back().kind);
   return static_cast<int>(segments.size()) - (head ? 1 : 0);
+}
+
+/// How many of `things` fall on the first `count` of `places` that are dealt them evenly.
+int up_to(int count, int things, int places) { return (count * things + places - 1) / places; }
+
+/// Layers of each stage. A run of stages, one of each rank, has its even part of the longer ones; of the run the ranks with the
+/// fewest so far get them, spread over the run.
+std::vector<int> even_sizes(int stages, int layers, const std::vector<int>& ranks) {
+  const auto rank_of = [&](int stage) {
+    return static_cast<std::size_t>(ranks.empty() ? stage : ranks[static_cast<std::size_t>(stage)]);
+  };
+  const int run = ranks.empty() ? stages : *std::max_element(ranks.begin(), ranks.end()) + 1;
+  std::vector<int> sizes(static_cast<std::size_t>(stages), layers / stages), longer(static_cast<std::size_t>(run), 0);
+  for (int begin = 0; begin < stages; begin += run) {
+    const int end = std::min(begin + run, stages), all = layers % stages;
+    int left = up_to(end, all, stages) - up_to(begin, all, stages);
+    const int fewest = *std::min_element(longer.begin(), longer.end());
+    std::array<std::vector<int>, 2> order;
+    for (int stage = begin; stage < end; ++stage) order[longer[rank_of(stage)] == fewest ? 0 : 1].push_back(stage);
+    for (const std::vector<int>& of : order) {
+      const int places = static_cast<int>(of.size()), here = std::min(left, places);
+      left -= here;
+      for (int place = 0; place < places; ++place) {
+        if (up_to(place + 1, here, places) == up_to(place, here, places)) continue;
+        const int stage = of[static_cast<std::size_t>(place)];
+        ++sizes[static_cast<std::size_t>(stage)];
+        ++longer[rank_of(stage)];
+      }
+    }
+  }
+  return sizes;
 }
 
 /// Copies the operators of one stage into a graph of their own.
@@ -105,16 +137,15 @@ bool has_attention(const OpGraph& graph) {
 
 int layers_of_stages(const OpGraph& graph) { return without_head(graph, recompute_segments(graph, Recompute::layer)); }
 
-std::vector<int> first_layers(int stages, int layers, const std::vector<int>& sizes) {
+std::vector<int> first_layers(int stages, int layers, const std::vector<int>& sizes, const std::vector<int>& ranks) {
+  const std::vector<int> dealt = sizes.empty() ? even_sizes(stages, layers, ranks) : sizes;
   std::vector<int> first{0};
-  for (int stage = 1; stage < stages; ++stage)
-    first.push_back(sizes.empty() ? (stage * layers + stages - 1) / stages
-                                  : first.back() + sizes[static_cast<std::size_t>(stage) - 1]);
-  first.push_back(layers);
+  for (const int size : dealt) first.push_back(first.back() + size);
   return first;
 }
 
-Result<std::vector<int>> stages_of(const OpGraph& graph, int stages, const std::vector<int>& sizes) {
+Result<std::vector<int>> stages_of(const OpGraph& graph, int stages, const std::vector<int>& sizes,
+                                   const std::vector<int>& ranks) {
   const std::vector<OpId> segments = recompute_segments(graph, Recompute::layer);
   const int layers = without_head(graph, segments);
   if (layers < stages) {
@@ -125,7 +156,7 @@ Result<std::vector<int>> stages_of(const OpGraph& graph, int stages, const std::
                             layers, counted));
   }
   std::vector<int> stage(graph.ops.size(), 0);
-  const std::vector<int> first = first_layers(stages, layers, sizes);
+  const std::vector<int> first = first_layers(stages, layers, sizes, ranks);
   for (int which = 1; which < stages; ++which) {
     const auto layer = static_cast<std::size_t>(first[static_cast<std::size_t>(which)]);
     std::fill(stage.begin() + segments[layer].value, stage.end(), which);

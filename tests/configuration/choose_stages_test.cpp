@@ -104,3 +104,19 @@ TEST_CASE("stages by hand go with a pipeline, as many numbers as stages, which a
   options.stage_layers = "3,9";
   CHECK(refused(options) == "--stage-layers 3,9: of the stages of a pipeline; add --pipeline-parallel 2 or more\n");
 }
+
+TEST_CASE("a rank of a pipeline holds a stage in turn, there and back, or with the rank at the other end") {
+  PredictOptions options = stages(4);
+  const auto ranks = [&] {
+    const auto configuration = configured(options);
+    REQUIRE(configuration);
+    return ranks_of_stages(*configuration);
+  };
+  CHECK(ranks() == std::vector<int>{0, 1, 2, 3});
+  options.virtual_stages = 2;
+  CHECK(ranks() == std::vector<int>{0, 1, 2, 3, 0, 1, 2, 3});
+  options.schedule = "zb-v";
+  CHECK(ranks() == std::vector<int>{0, 1, 2, 3, 3, 2, 1, 0});
+  options.schedule = "dualpipe";
+  CHECK(ranks() == std::vector<int>{0, 1, 1, 0});
+}

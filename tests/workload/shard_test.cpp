@@ -2,6 +2,7 @@
 #include "model/workload/shard.hpp"
 
 #include <algorithm>
+#include <random>
 
 #include "model/workload/recompute.hpp"
 #include "model/workload/stages.hpp"
@@ -118,4 +119,42 @@ TEST_CASE("stages hold all operators once, in order, and as many layers as their
   const auto many = stages_of(whole, 13);
   REQUIRE_FALSE(many);
   CHECK(many.error().front().message == "--pipeline-parallel: 13 stages, and gpt2 has 12 layers; at most so many stages");
+}
+
+TEST_CASE("ranks that hold several stages have as many layers as others or one more") {
+  const auto of_ranks = [](int stages, int layers, const std::vector<int>& ranks) {
+    const std::vector<int> first = first_layers(stages, layers, {}, ranks);
+    REQUIRE(static_cast<int>(first.size()) == stages + 1);
+    CHECK(first.back() == layers);
+    std::vector<int> sums(static_cast<std::size_t>(*std::max_element(ranks.begin(), ranks.end()) + 1), 0);
+    for (std::size_t stage = 0; stage < ranks.size(); ++stage) {
+      const int size = first[stage + 1] - first[stage];
+      CHECK((size == layers / stages || size == layers / stages + 1));
+      sums[static_cast<std::size_t>(ranks[stage])] += size;
+    }
+    return sums;
+  };
+  std::mt19937 random(5);
+  const auto among = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
+  for (int i = 0; i < 300; ++i) {
+    const int ranks = among(1, 20), parts = among(1, 9), stages = ranks * parts, layers = among(stages, 4 * stages);
+    for (const bool turned : {false, true}) {
+      INFO(layers << " layers, " << ranks << " ranks, " << parts << " parts" << (turned ? ", turned" : ""));
+      std::vector<int> rank_of;
+      for (int stage = 0; stage < stages; ++stage)
+        rank_of.push_back(turned && stage / ranks % 2 == 1 ? ranks - 1 - stage % ranks : stage % ranks);
+      const std::vector<int> sums = of_ranks(stages, layers, rank_of);
+      CHECK(*std::max_element(sums.begin(), sums.end()) - *std::min_element(sums.begin(), sums.end()) <= 1);
+      if (parts > 1 && layers % stages != 0) continue;
+      std::vector<int> rounded;
+      for (int stage = 0; stage <= stages; ++stage) rounded.push_back((stage * layers + stages - 1) / stages);
+      CHECK(first_layers(stages, layers, {}, rank_of) == rounded);
+      CHECK(first_layers(stages, layers, {}) == rounded);
+    }
+  }
+  std::vector<int> interleaved;
+  for (int stage = 0; stage < 112; ++stage) interleaved.push_back(stage % 16);
+  const std::vector<int> sums = of_ranks(112, 126, interleaved);
+  CHECK(std::count(sums.begin(), sums.end(), 8) == 14);
+  CHECK(std::count(sums.begin(), sums.end(), 7) == 2);
 }
