@@ -469,6 +469,28 @@ TEST_CASE("what a framework has no setting for is named as it is written") {
   CHECK(to_text(load_framework(kRoot, "megatrom").error()) == "unknown framework \"megatrom\", did you mean \"megatron\"?\n");
 }
 
+TEST_CASE("layers that do not divide over the parts of an interleaved pipeline are named where the framework refuses them") {
+  PredictOptions asked;
+  asked.hardware = "dgx-h100";
+  asked.model = "llama-3-8b";
+  asked.gpus = 16;
+  asked.pipeline_parallel = 4;
+  asked.accumulate = 8;
+  asked.stack = "megatron-core-0.8";
+  asked.precision = "bf16";
+  const auto named = [&](const char* name, int parts) {
+    asked.virtual_stages = parts;
+    const std::vector<std::string> lost = framework_arguments(*load_framework(kRoot, name), configured(asked)).lost;
+    return std::count(lost.begin(), lost.end(), "32 layers in 12 parts of a pipeline");
+  };
+  for (const char* const name : {"megatron", "nemo"}) {
+    INFO(name);
+    CHECK(named(name, 3) == 1);
+    CHECK(named(name, 4) == 0);
+  }
+  CHECK(named("torchtitan", 3) == 0);
+}
+
 TEST_CASE("a kernel of attention that no setting says and parts of a sequence that stay whole are named as lost") {
   PredictOptions asked;
   asked.hardware = "dgx-h100";

@@ -74,6 +74,7 @@ Result<TrainingFramework> read_framework(const std::string& path) {
   framework.form = read_word<SettingsForm>(root, "form", kForms, "form of settings").value_or(SettingsForm{});
   framework.network = root.texts_or_empty("network");
   framework.no_cost = root.texts_or_empty("no_cost");
+  framework.divides_layers = root.boolean_or("divides_layers", false);
   framework.unsaid = read_pairs(root, "unsaid");
   framework.source = root.text("source");
   for (const TomlTable& table : root.tables_or_empty("setting")) framework.rows.push_back(read_setting(table));

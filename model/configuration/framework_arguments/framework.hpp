@@ -58,6 +58,7 @@ struct TrainingFramework {
   std::vector<SettingRow> rows;
   std::vector<std::string> network;  ///< settings that describe the network, which `--model` names; `x*`: all that begin so
   std::vector<std::string> no_cost;  ///< settings that do not change the cost of a step
+  bool divides_layers = false;       ///< layers have to divide over the parts of an interleaved pipeline
   SettingValues unsaid;              ///< (option, value) that it has no setting for and needs none; value `*`: any
   std::string source;
 };

@@ -9,6 +9,7 @@ constexpr KeyMeaning kKeys[] = {
     {"", "**`stack`**", "where `--stack` names none", ""},
     {"", "`network`", "settings that describe the network, which `--model` names; a `*` at the end stands for any", "none"},
     {"", "`no_cost`", "settings that do not change the cost of a step", "none"},
+    {"", "`divides_layers`", "it refuses layers that do not divide over the parts of an interleaved pipeline", "false"},
     {"", "`unsaid`", "\"option=value\" that it has no setting for and needs none: always so, or said elsewhere", "none"},
     {"[[setting]]", "**`key`**, `also`", "its name, with dots between tables; names in other releases", "none"},
     {"[[setting]]", "`option`", "option of the job that it stands for", "none"},

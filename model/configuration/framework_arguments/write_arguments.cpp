@@ -9,6 +9,7 @@
 
 #include "model/configuration/choose_attention.hpp"
 #include "model/configuration/choose_stages.hpp"
+#include "model/workload/stages.hpp"
 
 namespace tbdsim {
 namespace {
@@ -223,7 +224,12 @@ class Writer {
   /// Layers of unlike stages: those of the ends, or the ends of the network as layers.
   void stages() {
     const Layout& l = job_.layout;
-    if (l.stage_layers.empty()) return;
+    if (l.stage_layers.empty()) {
+      const int layers = layers_of_stages(job_.network_graph().graph), parts = job_.pipeline_stages();
+      if (framework_.divides_layers && l.virtual_stages > 1 && layers % parts != 0)
+        result_.lost.push_back(fmt::format("{} layers in {} parts of a pipeline", layers, parts));
+      return;
+    }
     if (const auto ends = ends_of(job_)) {
       if (ends->first) option("first-stage-layers", std::to_string(*ends->first));
       if (ends->last) option("last-stage-layers", std::to_string(*ends->last));
