@@ -34,6 +34,25 @@ Bytes map_element(const Configuration& configuration) {
   return wide ? Bytes(4.0) : Bytes(2.0);
 }
 
+namespace {
+
+/// Scales of blocks travel beside their numbers: 1 B for 32 of them, or 4 B for 128. A gradient that is cast once for each order
+/// travels in both.
+GatherWidths gather_widths(const Configuration& configuration) {
+  const Bytes wide = map_element(configuration);
+  const bool eight = configuration.precision == Precision::fp8 || configuration.precision == Precision::mxfp8;
+  const auto stated = configuration.stack.operators.fp8.recipe;
+  const EightBitGathers gathers = configuration.stack.parallel.tensor.eight_bit_gathers;
+  if (!eight || !stated || gathers == EightBitGathers::none) return {wide, wide};
+  const Fp8RecipeInfo& recipe = info(configuration.precision == Precision::mxfp8 ? Fp8Recipe::mxfp8 : *stated);
+  if (recipe.turned != Turned::cast) return {Bytes(1.0), Bytes(1.0)};
+  if (gathers == EightBitGathers::one_scale) return {wide, wide};
+  constexpr Bytes kScaled(1.0 + 1.0 / 32.0);
+  return {kScaled, 2.0 * kScaled};
+}
+
+}  // namespace
+
 LayerSetting layer_setting(const Configuration& configuration, const KernelModel& kernels, const Stack& stack) {
   return {kernels,
           stack,
@@ -43,7 +62,8 @@ LayerSetting layer_setting(const Configuration& configuration, const KernelModel
           map_element(configuration),
           configuration.recompute,
           configuration.layout.expert,
-          configuration.layout.tensor};
+          configuration.layout.tensor,
+          gather_widths(configuration)};
 }
 
 ShardRanks shard_ranks(const Configuration& configuration) {

@@ -31,6 +31,10 @@ constexpr KeyMeaning kStack[] = {
      "`weights`: in backward the tensor axis sums gradients beside the products of weight gradients; `pieces`: it gathers and "
      "divides piece by piece beside the products before and after; `none`",
      ""},
+    {"[parallel]", "`eight_bit_gathers`",
+     "under `fp8` and `mxfp8` the tensor axis gathers in 8 bits what products read in 8 bits: `one-scale` of recipes with one "
+     "scale for a tensor, `all`; `none`",
+     ""},
     {"[parallel]", "`selective_recompute`",
      "what `--recompute selective` computes again: `attention`, or `operators`: all but every second product and attention; "
      "`operators`",

@@ -323,6 +323,35 @@ TEST_CASE("tensor parallelism moves 4 all-reduces a layer, or as many gathers an
   }
 }
 
+// Source: NVIDIA/TransformerEngine, pytorch/module: casts come before gathers; sums are of 16 bits.
+TEST_CASE("products in 8 bits halve what the tensor axis gathers for them: 7 of 10 parts of a layer, 8 with scales of blocks") {
+  PredictOptions options;
+  options.hardware = "dgx-b200";
+  options.model = "llama-3-8b";  // 32 layers
+  options.stack = "megatron-core-0.14";
+  options.gpus = 8;
+  options.batch = 1;
+  options.seq_len = 8192;
+  options.tensor_parallel = 8;
+  const auto bytes = [&](const char* precision) {
+    options.precision = precision;
+    return along(predicted(options), Axis::tensor).bytes.base();
+  };
+  // The table of words and the head stay in 16 bits: 2 and 3 parts.
+  const double plain = 32.0 * 10.0 + 5.0, block = 1.0 + 1.0 / 32.0;
+  CHECK_THAT(bytes("fp8") / bytes("bf16"), WithinRel((32.0 * 7.0 + 5.0) / plain, 1e-9));
+  CHECK_THAT(bytes("mxfp8") / bytes("bf16"), WithinRel((32.0 * (4.0 + 4.0 * block / 2.0 + 2.0 * block) + 5.0) / plain, 1e-9));
+  options.recompute = "layer";  // forward once more: 10 of 14
+  CHECK(bytes("fp8") < 0.75 * bytes("bf16"));
+  options.recompute.clear();
+  options.set = {"stack.parallel.eight_bit_gathers=none"};
+  CHECK_THAT(bytes("fp8") / bytes("bf16"), WithinRel(1.0, 1e-9));
+  // All-reduces are sums.
+  options.set.clear();
+  options.sequence_parallel = "off";
+  CHECK_THAT(bytes("fp8") / bytes("bf16"), WithinRel(1.0, 1e-9));
+}
+
 // Source: arXiv:2310.01889.
 TEST_CASE("context parallelism passes keys and values round: once forward, and with their gradients twice backward") {
   PredictOptions options;

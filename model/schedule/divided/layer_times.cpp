@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "model/cost/eight_bit_products.hpp"
 #include "model/cost/issue.hpp"
 #include "model/workload/expert_arrays.hpp"
 #include "model/workload/training_step.hpp"
@@ -67,9 +68,19 @@ class LayerItems {
   }
 
  private:
-  [[nodiscard]] Bytes message(const Op& op) const {
+  [[nodiscard]] Bytes message(const Op& op, CollectiveKind kind) const {
     const auto count = std::max(elements(graph_.input_shape(op)), elements(graph_.output_shape(op)));
-    return setting_.batch * static_cast<double>(count) * setting_.element;
+    return setting_.batch * static_cast<double>(count) * element(op, kind);
+  }
+  /// Of what is gathered for products, as they read it; sums are of 16 bits.
+  [[nodiscard]] Bytes element(const Op& op, CollectiveKind kind) const {
+    const CollectiveAttributes& moved = *collective(op);
+    if (moved.axis != Axis::tensor || kind != CollectiveKind::all_gather) return setting_.element;
+    const auto narrow = [&](OpId id) { return runs_in_8_bits(graph_, graph_.op(id), setting_.batch); };
+    if (moved.forward != CollectiveKind::all_gather)
+      return narrow(graph_.tensor(op.inputs.front()).producer) ? setting_.gathers.gradient : setting_.element;
+    const auto& readers = graph_.tensor(op.output).consumers;
+    return !readers.empty() && std::all_of(readers.begin(), readers.end(), narrow) ? setting_.gathers.input : setting_.element;
   }
 
   [[nodiscard]] const ParallelSettings& parallel() const { return setting_.stack.parallel; }
@@ -79,7 +90,7 @@ class LayerItems {
     const Axis axis = collective(op)->axis;
     const bool once = axis == Axis::expert && parallel().experts.dispatch == ExpertDispatch::once_per_node;
     const GroupCall made =
-        once ? plans_.once_per_node(message(op), collective(op)->choice) : plans_.call(axis, kind, message(op));
+        once ? plans_.once_per_node(message(op, kind), collective(op)->choice) : plans_.call(axis, kind, message(op, kind));
     return {how, made.time, dispatch(kCallOperators), axis, made.sent, made.taken, false, made.time};
   }
 

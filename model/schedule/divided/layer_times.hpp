@@ -43,6 +43,11 @@ struct LayerArrays {
 };
 [[nodiscard]] LayerArrays layer_arrays(const OpGraph& graph, const LayerClasses& layers, int layer);
 
+/// Of a number that the tensor axis gathers for a product in 8 bits.
+struct GatherWidths {
+  Bytes input{2.0}, gradient{2.0};
+};
+
 /// What layers are simulated with.
 struct LayerSetting {
   const KernelModel& kernels;
@@ -54,6 +59,7 @@ struct LayerSetting {
   Recompute recompute = Recompute::none;
   int expert_ranks = 1;  ///< over which experts are divided
   int tensor_ranks = 1;  ///< over which layers are
+  GatherWidths gathers;
 };
 
 /// Nodes of one layer of every class.

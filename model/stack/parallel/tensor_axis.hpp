@@ -10,11 +10,19 @@ enum class TensorOverlap {
   weights,  ///< backward: gradients of weights run beside the sum of the input's gradient, and the input is gathered beside that
 };
 
+/// Under which recipes of fp8 (fp8_recipe.hpp) the tensor axis gathers in 8 bits what products read in 8 bits.
+enum class EightBitGathers {
+  none,
+  one_scale,  ///< those with one scale for a tensor
+  all,        ///< all; a gradient that is cast once for each order travels in both
+};
+
 /// How a framework runs what the tensor axis divides.
 struct TensorAxisSettings {
   bool sequence = true;    ///< sequence parallelism where tensor parallelism is asked for
   bool regathers = false;  ///< what it gathers is gathered again for backward
   TensorOverlap overlap = TensorOverlap::none;
+  EightBitGathers eight_bit_gathers = EightBitGathers::none;
 };
 
 /// Its keys of a [parallel] table.
