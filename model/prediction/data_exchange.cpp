@@ -107,6 +107,12 @@ PassTime DataExchange::pass(std::span<const LayerCost* const> layers, bool backw
       if (backward) sharded.copy_out = held * stack_.parallel.offload.gradient / configuration_.offload.copy;
     }
     if (backward) sharded.scatter = call(CollectiveKind::reduce_scatter, {own.parameters, own.expert_parameters}, gradient_);
+    if (stack_.parallel.shards.copies) {
+      const double moved = (copies_ > 1 ? own.parameters : 0.0) + (copies_of_experts_ > 1 ? own.expert_parameters : 0.0);
+      // Each is read and written once.
+      const Bytes weight = stays ? Bytes(0.0) : 2.0 * gathered_, gradient = backward ? element_ + gradient_ : Bytes(0.0);
+      sharded.moves = configuration_.compute_scale * kernels_.memory_kernel(moved * (weight + gradient));
+    }
     order.push_back(sharded);
   }
   if (backward) std::reverse(order.begin(), order.end());

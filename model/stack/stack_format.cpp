@@ -87,9 +87,10 @@ constexpr KeyMeaning kStack[] = {
      "stage of sharding without `--zero`; neighbouring copies over which it divides, all if absent; whether weights may be "
      "sharded (`--zero 3`) beside a pipeline; 0, false",
      ""},
-    {"[parallel]", "`shards_units`",
+    {"[parallel]", "`shards_units`, `copies_units`",
      "layers are gathered and their gradients divided one by one from `--zero 2` on, which keeps them gathered from forward to "
-     "backward; there is no `--zero 1` (FSDP); false",
+     "backward; there is no `--zero 1` (FSDP); kernels copy gathered arrays to their places, and gradients into the call that "
+     "divides them; false",
      ""},
     {"[parallel]", "`most_zero`, `schedules`",
      "what `plan` searches: the highest stage of sharding, and the schedules of pipelines between blanks, that the framework "

@@ -75,7 +75,7 @@ TEST_CASE("closed forms agree with predict", "[plan]") {
     INFO(options.model << " under " << options.stack << ": median " << 100.0 * found.median << " %, worst " << 100.0 * found.worst
                        << " % of " << found.of);
     CHECK(found.median <= 0.01);
-    CHECK(found.worst <= 0.2);
+    CHECK(found.worst <= 0.3);  // of parts that the layers do not divide over
   }
 }
 

@@ -61,3 +61,14 @@ TEST_CASE("a layer is gathered while the one before it runs, which takes longer 
   // The first call is waited for; two others run beside 4 ms of kernels, at half their rate: 0.5 ms longer each.
   CHECK_THAT(sharded_pass(layers).time.base(), WithinRel(1e-3 + 3 * 4e-3 + 2 * 0.5e-3, 1e-12));
 }
+
+TEST_CASE("kernels that copy gathered weights lengthen each layer, and hide calls as its own do") {
+  const PassTime pass = pass_time(std::vector<PassItem>{kernel(4.0, true)});
+  GroupCall gather;
+  gather.time = Seconds(4.5e-3);
+  ShardedLayer layer{&pass, gather, {}};
+  layer.moves = Seconds(1e-3);
+  const PassTime moved = sharded_pass(std::vector<ShardedLayer>(3, layer));
+  CHECK_THAT(moved.time.base(), WithinRel(4.5e-3 + 3 * 5e-3, 1e-12));
+  CHECK_THAT(moved.kernels.base(), WithinRel(3 * 5e-3, 1e-12));
+}

@@ -151,7 +151,7 @@ TEST_CASE("The cause of a made-up handicap comes first for at least three jobs i
 }
 
 // What makes jobs slow every day. Where causes fit equally well, the list says so and any of them may stand first.
-TEST_CASE("The cause of an everyday handicap comes first for four of five") {
+TEST_CASE("The cause of an everyday handicap is one of those that fit best for four of five, and first for three of four") {
   const auto opened = session();
   std::size_t first = 0, alike = 0;
   std::string missed;
@@ -176,7 +176,8 @@ TEST_CASE("The cause of an everyday handicap comes first for four of five") {
   }
   UNSCOPED_INFO(first << " first, " << alike << " alike of " << all.size() << '\n' << missed);
   CHECK(alike >= first);
-  CHECK(5 * first >= 4 * all.size());
+  CHECK(5 * alike >= 4 * all.size());
+  CHECK(4 * first >= 3 * all.size());
 }
 
 TEST_CASE("The cause of published slow runs comes first for at least four in five") {

@@ -32,6 +32,9 @@ PassTime sharded_pass(std::span<const ShardedLayer> layers) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const ShardedLayer& layer = layers[i];
     total += *layer.pass;
+    total.time += layer.moves;
+    total.kernels += layer.moves;
+    total.memory += layer.moves;
     Seconds calls(0.0), copies(0.0);
     Taken taken;
     const auto beside = [&](const GroupCall& call) {
@@ -48,7 +51,7 @@ PassTime sharded_pass(std::span<const ShardedLayer> layers) {
     }
     const double busy = lost_of_mix(taken, memory_share(*layer.pass));
     // Kernels beside the calls run slower, as long as the calls take or until they are done.
-    const Seconds own = layer.pass->time, beside_calls = std::min((1.0 - busy) * calls, own);
+    const Seconds own = layer.pass->time + layer.moves, beside_calls = std::min((1.0 - busy) * calls, own);
     const Seconds slower = busy / (1.0 - busy) * beside_calls;
     total.time += slower;
     total.kernels += slower;

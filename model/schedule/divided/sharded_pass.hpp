@@ -12,6 +12,7 @@ struct ShardedLayer {
   const PassTime* pass = nullptr;  ///< forward or backward with whole weights
   GroupCall gather, scatter;       ///< of this layer; nothing where its weights are there, or stay
   Seconds copy_in{}, copy_out{};   ///< of its weights from the host before they are gathered, of its gradients after
+  Seconds moves{};                 ///< kernels that copy its weights from what was gathered, and its gradients to what is divided
 };
 
 /// A pass over layers in the order in which it runs them. The first layer's weights are gathered before it, each other's while

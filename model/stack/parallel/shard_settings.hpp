@@ -11,6 +11,7 @@ struct ShardSettings {
   int most_zero = 3;           ///< stage that it has; what `plan` searches
   bool units = false;          ///< whole layers are gathered and their gradients divided from stage 2 on, which keeps them
                                ///< gathered from forward to backward; states alone are never divided (FSDP)
+  bool copies = false;         ///< kernels copy gathered arrays to their places, and gradients into the call that divides them
 };
 
 /// Its keys of a [parallel] table.
