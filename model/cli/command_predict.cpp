@@ -7,6 +7,7 @@
 #include "model/cli/output.hpp"
 #include "model/configuration/configure.hpp"
 #include "model/configuration/framework_arguments/apply_layout_file.hpp"
+#include "model/configuration/network_notices.hpp"
 #include "model/input/output_file.hpp"
 #include "model/prediction/memory_hint.hpp"
 #include "model/prediction/run/run_estimate.hpp"
@@ -204,7 +205,7 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
     return fail(
         "--profiling: reckons with the order of a step's kernels, and of a step that is simulated layer by layer (a divided "
         "network, sharded states, a stack made for these) none is kept; --kernels tells its launches, --trace draws its passes");
-  const auto tells = [](const std::string& notice) { return notice.find(": without effect") != std::string::npos; };
+  const auto tells = [](const std::string& notice) { return !no_effect_reason(notice).empty(); };
   if (std::none_of(prediction->notices.begin(), prediction->notices.end(), tells) &&
       without_effect(session, options, *prediction))
     prediction->notices.emplace_back("the changed values are without effect on this prediction");

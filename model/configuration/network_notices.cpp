@@ -36,6 +36,11 @@ bool is_no_effect_notice(const std::string& notice) {
   return is_one_copy_notice(notice) || (!stood && notice.find(kNoEffect) != std::string::npos);
 }
 
+std::string no_effect_reason(const std::string& notice) {
+  const std::size_t at = notice.find(kNoEffect);
+  return at == std::string::npos ? "" : notice.substr(at + kNoEffect.size());
+}
+
 std::optional<IdleOption> idle_option(const std::string& notice) {
   std::size_t end = notice.find(kNoEffect);
   if (is_one_copy_notice(notice)) end = notice.size() - kOneCopy.size();

@@ -22,6 +22,9 @@ namespace tbdsim {
 /// Whether a notice says that an option or a changed value of the job is not used; a value that stood as it was set is.
 [[nodiscard]] bool is_no_effect_notice(const std::string& notice);
 
+/// Why something is without effect, "since ...", by a notice that says so; empty: it says nothing of the kind.
+[[nodiscard]] std::string no_effect_reason(const std::string& notice);
+
 /// What a notice says of an option or a changed value that does nothing, in parts: "network", "ethernet-10g" and ": without
 /// effect, since ...".
 struct IdleOption {

@@ -91,8 +91,7 @@ constexpr KeyMeaning kSystem[] = {
     {"", "`host`", "id, file or table", "a plain host of the GPU's PCIe generation"},
     {"", "`hosts`",
      "machines of one node, such as trays of a rack: each has a way to storage of its own, fails and is replaced by itself; "
-     "divides "
-     "`gpus`",
+     "divides `gpus`",
      "1"},
     {"", "`host_memory`", "of the node", "that of the host"},
     {"", "`network`", "id, file or table: the default between nodes", "none"},

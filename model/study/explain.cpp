@@ -6,6 +6,7 @@
 
 #include "model/configuration/choose_input.hpp"
 #include "model/configuration/configure.hpp"
+#include "model/configuration/network_notices.hpp"
 #include "model/configuration/session.hpp"
 #include "model/configuration/what_if.hpp"
 #include "model/stack/stack.hpp"
@@ -52,12 +53,10 @@ std::vector<HealthCheck> health(const Prediction& p) {
 
 /// What a prediction says of a changed value that does nothing: "since ...". `known`: what is said without the change, too.
 std::string why_without_effect(const std::vector<std::string>& notices, const std::vector<std::string>& known) {
-  constexpr std::string_view kSaying = ": without effect, ";
-  for (const std::string& notice : notices) {
-    const std::size_t at = notice.find(kSaying);
-    if (at != std::string::npos && std::find(known.begin(), known.end(), notice) == known.end())
-      return notice.substr(at + kSaying.size());
-  }
+  for (const std::string& notice : notices)
+    if (std::string reason = no_effect_reason(notice);
+        !reason.empty() && std::find(known.begin(), known.end(), notice) == known.end())
+      return reason;
   return "";
 }
 

@@ -34,15 +34,15 @@ struct PassItem {
 /// One pass, as it goes when the same pass ran before it.
 struct PassTime {
   Seconds time;
-  Seconds kernels;                   ///< that the compute stream is busy
-  Seconds memory;                    ///< of it, with kernels that memory bounds
-  Seconds host;                      ///< for which it waits for the host
-  Seconds offload;                   ///< for which it waits for copies to and from the host
-  Seconds issue;                     ///< host time of all items
-  std::array<Bytes, kAxes> bytes{};  ///< that the rank sends along each axis
-  Bytes of_experts;                  ///< of those along the data axis, for experts' arrays over ranks of their own
-  std::array<Seconds, kAxes> exchange{},
-      exposed{};  ///< of each axis: all calls, as if nothing ran beside them; for which it waits
+  Seconds kernels;                        ///< that the compute stream is busy
+  Seconds memory;                         ///< of it, with kernels that memory bounds
+  Seconds host;                           ///< for which it waits for the host
+  Seconds offload;                        ///< for which it waits for copies to and from the host
+  Seconds issue;                          ///< host time of all items
+  std::array<Bytes, kAxes> bytes{};       ///< that the rank sends along each axis
+  Bytes of_experts;                       ///< of those along the data axis, for experts' arrays over ranks of their own
+  std::array<Seconds, kAxes> exchange{};  ///< of each axis: all calls, as if nothing ran beside them
+  std::array<Seconds, kAxes> exposed{};   ///< of each axis: for which it waits
   [[nodiscard]] Seconds exposed_sum() const;
   PassTime& operator+=(const PassTime& more);
 };
