@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Generated parts of README.md and docs/ACCURACY.md.   Usage: readme.py --write|--check TBDSIM
 
-Runs the given program and puts its output, or an excerpt, between the markers; --check fails where it differs. --write also
-writes the generated pages of scenarios/. `mine.csv` is the block of CSV in README.md.
+Runs the given program and puts its output, or an excerpt, between the markers; --check fails where it differs, and where accuracy is not
+as recorded (accuracy.py), for one validation of all tables serves both. --write also writes the generated pages of scenarios/. `mine.csv` is the block of CSV in README.md.
 """
+import functools
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+
+import accuracy
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 LONGEST = 7  # lines of an excerpt
@@ -22,15 +25,22 @@ BLOCKS = [
     ("README.md", "explain", "explain --hw dgx1 --model resnet50 --stack mxnet-1.2", (0,), [("what if", 5)]),
     ("README.md", "compare", "compare --hw titan-xp,p4000,gtx-1080-ti --model resnet50", (0,), [("samples/s", 4)]),
     ("README.md", "validate", "validate mine.csv --rows", (0,), [("row", 4), ("mean of groups", 1)]),
-    ("README.md", "accuracy", "validate --summary scenarios", (0, 1),
+    ("README.md", "accuracy", accuracy.COMMAND, (0, 1),
      [(word, 1) for word in ("groups  ", "one GPU, fp32", "one GPU, other", "several GPUs", "divided networks", "memory", "collectives")]),
-    ("docs/ACCURACY.md", "accuracy", "validate --summary scenarios", (0, 1), None),
+    ("docs/ACCURACY.md", "accuracy", accuracy.COMMAND, (0, 1), None),
 ]
 answers = {}
 
 
+@functools.lru_cache(maxsize=None)
+def validated(program):
+    return accuracy.validate(program)
+
+
 def answer(program, command, codes):
     """Standard output; the same command runs once."""
+    if command == accuracy.COMMAND:
+        return validated(program)[0]
     if command not in answers:
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
@@ -83,20 +93,22 @@ def pages(program):
 def main(arguments):
     if len(arguments) != 3 or arguments[1] not in ("--write", "--check"):
         sys.exit(__doc__)
-    stale = []
-    for path, old, new in pages(os.path.abspath(arguments[2])):
+    program = os.path.abspath(arguments[2])
+    problems = []
+    for path, old, new in pages(program):
         if path == "README.md" and new.count("\n") > PAGE_LINES:
             sys.exit(f"README.md has more than {PAGE_LINES} lines")
         if arguments[1] == "--write":
             with open(os.path.join(ROOT, path), "w", encoding="utf-8") as file:
                 file.write(new)
         elif old != new:
-            stale.append(path)
-    if arguments[1] == "--write":
-        for script, mode in (("questions.py", "--write"), ("controls.py", "--write"), ("accuracy.py", "--write-claims")):
-            subprocess.run([sys.executable, os.path.join(ROOT, ".ci", script), mode, arguments[2]], check=True)
-    elif stale:
-        sys.exit(f"{', '.join(stale)}: stale; run .ci/readme.py --write build/ci/tbdsim and review the difference")
+            problems.append(f"{path}: stale; run .ci/readme.py --write build/ci/tbdsim and review the difference")
+    _, report = validated(program)
+    if arguments[1] == "--check":
+        sys.exit("\n".join(problems + accuracy.problems(report)) or None)
+    accuracy.write_claims(report)
+    for script in ("questions.py", "controls.py"):
+        subprocess.run([sys.executable, os.path.join(ROOT, ".ci", script), "--write", program], check=True)
 
 
 if __name__ == "__main__":

@@ -58,9 +58,10 @@ function(tbdsim_layer folder)
   endforeach()
 endfunction()
 
-# A program on top of a layer; its sources follow.
+# A program on top of a layer; its sources follow. They are light, too: they read arguments and print.
 function(tbdsim_program name layer)
   add_executable(${name} ${ARGN})
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${name} PRIVATE tbdsim_flags fmt::fmt)
   foreach(dependency IN ITEMS ${layer} LISTS layer_${layer})
     if(TARGET tbdsim_${dependency})

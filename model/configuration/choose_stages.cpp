@@ -85,9 +85,9 @@ std::vector<int> ranks_of_stages(const Configuration& configuration) {
   pipeline::PipelineSchedule places;
   places.shape = configuration.own_schedule ? configuration.own_schedule->shape : configuration.pipeline_shape();
   places.placement = placement_of(configuration);
-  std::vector<int> ranks;
+  std::vector<int> ranks(at(configuration.pipeline_stages()));
   for (int stage = 0; stage < configuration.pipeline_stages(); ++stage)
-    ranks.push_back(std::min(places.place_of(stage, 0).rank, places.place_of(stage, 1).rank));
+    ranks[at(stage)] = std::min(places.place_of(stage, 0).rank, places.place_of(stage, 1).rank);
   return ranks;
 }
 
