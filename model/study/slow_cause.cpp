@@ -164,14 +164,14 @@ SlowCause one_of(std::string name, std::string text, std::string test, const std
 }
 
 void add_storage(const Session& session, const Configuration& c, std::vector<SlowCause>& causes) {
-  std::vector<std::string> storage = catalogue_ids(session.catalogue(), kStorage.folder);
+  const std::vector<std::string> storage = catalogue_ids(session.catalogue(), kStorage.folder);
   if (c.mock_loader || c.environments || storage.empty()) return;
   const bool loads = c.pipeline.has_value();
   const std::string input = loads ? "" : "parallel.input=" + loaded_input(c.network_graph().graph);
   causes.push_back(one_of("slow-storage",
                           loads ? "samples are read from slower storage" : "real samples are loaded, from slow storage",
-                          "iostat -x 1 while it trains: the device is busy all the time; an epoch from memory is faster",
-                          std::move(storage), [input](const std::string& id) {
+                          "iostat -x 1 while it trains: the device is busy all the time; an epoch from memory is faster", storage,
+                          [input](const std::string& id) {
                             SlowChange change{{"parallel.storage=" + id}};
                             if (!input.empty()) change.set.push_back(input);
                             return change;
@@ -180,11 +180,11 @@ void add_storage(const Session& session, const Configuration& c, std::vector<Slo
 }
 
 void add_software(const Session& session, const PredictOptions& job, const Configuration& c, std::vector<SlowCause>& causes) {
-  std::vector<std::string> earlier = earlier_stacks(session.catalogue().root, c.stack.id);
+  const std::vector<std::string> earlier = earlier_stacks(session.catalogue().root, c.stack.id);
   if (earlier.empty()) return;
   causes.push_back(one_of("old-stack", "an older release of the framework runs",
-                          "print the framework's version (torch.__version__) and torch.version.cuda inside the job",
-                          std::move(earlier), [](const std::string& id) {
+                          "print the framework's version (torch.__version__) and torch.version.cuda inside the job", earlier,
+                          [](const std::string& id) {
                             return SlowChange{{}, id};
                           }));
   if (!job.stack.empty()) causes.back() = seldom(std::move(causes.back()));

@@ -308,8 +308,9 @@ Result<std::vector<GridAxis>> read_grid_file(const std::string& path) {
   TomlTable table = toml->root().table("grid");
   std::vector<GridAxis> grid = read_grid(table, path);
   for (const std::string& key : table.keys())
-    if (std::string problem = axis_problem(claim_option_name(key)); claim_option_problem(key, "").empty() && !problem.empty())
-      table.problem(key, std::move(problem));
+    if (const std::string problem = axis_problem(claim_option_name(key));
+        claim_option_problem(key, "").empty() && !problem.empty())
+      table.problem(key, problem);
   if (!toml->errors().empty()) return tl::make_unexpected(toml->errors());
   return grid;
 }
