@@ -16,7 +16,7 @@ FOLDERS = ("model", "calibrate")
 # A log of its own: CMake deletes what build.ninja does not make but its log names.
 RULE = """builddir = checked
 rule check
-  command = $command && touch $out
+  command = $checks && touch $out
   description = $about
   depfile = $out.d
   deps = gcc
@@ -65,7 +65,7 @@ def headers(sources):
 
 def edge(out, inputs, command, about):
     for_ninja = shlex.join(command) if isinstance(command, list) else command
-    escaped = {"command": for_ninja.replace("$", "$$"), "about": about}
+    escaped = {"checks": for_ninja.replace("$", "$$"), "about": about}
     lines = [f"build {out}: check {' '.join(map(str, inputs))}"]
     return "\n".join(lines + [f"  {key} = {value}" for key, value in escaped.items()]) + "\n"
 
