@@ -2,9 +2,10 @@
 """Guards accuracy, and lists the claims that fail.   Usage: accuracy.py --write|--write-claims|--check TBDSIM
 
 tests/validation/accuracy.csv records for each published series how many rows validate, their mean error and how many lie within the
-stated range. --check, which `readme.py --check` does too, runs `tbdsim validate --summary scenarios` and fails where a mean grew by more than a point and a tenth of itself, the share within the range
-fell by more than 5 points and two rows, or rows went missing; where a claim fails without a reason; and where the list of failing
-claims in scenarios/CLAIMS.md is not the present one. --write records what is reached now (say in the commit why a figure may be
+stated range. --check runs `tbdsim validate --summary scenarios`. It fails where a mean grew by more than a point and a tenth of itself,
+where the share within the range fell by more than 5 points and two rows, and where rows went missing. It also fails where a claim
+fails without a reason, and where the list of failing claims in scenarios/CLAIMS.md is not the present one. `readme.py --check`
+checks the same. --write records what is reached now (say in the commit why a figure may be
 worse), --write-claims only rewrites the list.
 """
 import csv
@@ -93,19 +94,22 @@ def with_claims(text, report):
     return text[:start] + claims_table(report) + text[text.index(END, start):]
 
 
-def write_claims(report):
+def page_text():
     with open(PAGE, encoding="utf-8") as file:
-        text = file.read()
+        return file.read()
+
+
+def write_claims(report):
+    text = with_claims(page_text(), report)
     with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(with_claims(text, report))
+        file.write(text)
 
 
 def problems(report):
     """One line for each thing that is not as recorded."""
     found = worse(read_record(), series(report))
     found += [f"claim \"{claim['id']}\" fails and states no reason" for claim in failing(report) if not claim.get("reason")]
-    with open(PAGE, encoding="utf-8") as file:
-        text = file.read()
+    text = page_text()
     if with_claims(text, report) != text:
         found.append("scenarios/CLAIMS.md lists other failing claims: run .ci/accuracy.py --write-claims TBDSIM")
     return found

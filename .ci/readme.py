@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Generated parts of README.md and docs/ACCURACY.md.   Usage: readme.py --write|--check TBDSIM
 
-Runs the given program and puts its output, or an excerpt, between the markers; --check fails where it differs, and where accuracy is not
-as recorded (accuracy.py), for one validation of all tables serves both. --write also writes the generated pages of scenarios/. `mine.csv` is the block of CSV in README.md.
+Runs the given program and puts its output, or an excerpt, between the markers. --check fails where it differs, and where accuracy is
+not as recorded (accuracy.py): one validation of all tables serves both. --write also writes the generated pages of scenarios/.
+`mine.csv` is the block of CSV in README.md.
 """
 import functools
 import os
@@ -29,31 +30,26 @@ BLOCKS = [
      [(word, 1) for word in ("groups  ", "one GPU, fp32", "one GPU, other", "several GPUs", "divided networks", "memory", "collectives")]),
     ("docs/ACCURACY.md", "accuracy", accuracy.COMMAND, (0, 1), None),
 ]
-answers = {}
 
 
-@functools.lru_cache(maxsize=None)
-def validated(program):
-    return accuracy.validate(program)
+validated = functools.lru_cache(maxsize=None)(accuracy.validate)
 
 
 def answer(program, command, codes):
-    """Standard output; the same command runs once."""
+    """Standard output."""
     if command == accuracy.COMMAND:
         return validated(program)[0]
-    if command not in answers:
-        with tempfile.TemporaryDirectory() as folder:
-            with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-                table = re.search(r"```csv\n(.*?)```", file.read(), re.S)
-            assert table, "README.md shows a table of measurements"
-            with open(os.path.join(folder, "mine.csv"), "w", encoding="utf-8") as file:
-                file.write(table[1])
-            done = subprocess.run([program, *shlex.split(command)], cwd=folder if "mine.csv" in command else ROOT, capture_output=True,
-                                  text=True, env=dict(os.environ, TBDSIM_CATALOGUE=ROOT))
-        if done.returncode not in codes:
-            sys.exit(f"tbdsim {command}: exit {done.returncode}: {done.stderr}")
-        answers[command] = done.stdout
-    return answers[command]
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            table = re.search(r"```csv\n(.*?)```", file.read(), re.S)
+        assert table, "README.md shows a table of measurements"
+        with open(os.path.join(folder, "mine.csv"), "w", encoding="utf-8") as file:
+            file.write(table[1])
+        done = subprocess.run([program, *shlex.split(command)], cwd=folder if "mine.csv" in command else ROOT, capture_output=True,
+                              text=True, env=dict(os.environ, TBDSIM_CATALOGUE=ROOT))
+    if done.returncode not in codes:
+        sys.exit(f"tbdsim {command}: exit {done.returncode}: {done.stderr}")
+    return done.stdout
 
 
 def excerpt(text, shown, command):

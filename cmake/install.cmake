@@ -20,7 +20,8 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(FILES model/report/web/plot/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}/model/report/web/plot)
 foreach(page hardware/README.md hardware/SOURCES.md scenarios/README.md scenarios/QUESTIONS.md scenarios/CLAIMS.md
-        scenarios/CONTROLS.md scenarios/collectives/README.md scenarios/layouts/README.md scenarios/published/INDEX.md scenarios/published/NOTES.md
+        scenarios/CONTROLS.md scenarios/collectives/README.md scenarios/layouts/README.md
+        scenarios/published/INDEX.md scenarios/published/NOTES.md
         calibrate/README.md calibrate/samples/README.md calibrate/collect/README.md
         calibrate/collect/pytorch_steps.py calibrate/collect/pytorch_attention.py model/cost/README.md
         model/memory/README.md model/schedule/divided/README.md model/schedule/pipeline/README.md model/stack/README.md
