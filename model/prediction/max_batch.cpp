@@ -5,8 +5,8 @@
 #include <map>
 #include <optional>
 
-#include "model/configuration/configure.hpp"
 #include "model/cost/uncertainty.hpp"
+#include "model/prediction/longest_sequence.hpp"
 
 namespace tbdsim {
 namespace {
@@ -159,7 +159,7 @@ LargestBatch find_largest_batch(MemoryEstimator& estimator) {
 }
 
 Result<LargestBatch> largest_batch(Session& session, const PredictOptions& options) {
-  auto configured = configure(session, options);
+  auto configured = configure_for_memory(session, options);
   if (!configured) return tl::make_unexpected(configured.error());
   auto estimator = MemoryEstimator::make(std::move(*configured));
   if (!estimator) return tl::make_unexpected(estimator.error());

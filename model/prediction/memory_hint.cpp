@@ -6,6 +6,7 @@
 
 #include "model/configuration/choose_layout.hpp"
 #include "model/configuration/configure.hpp"
+#include "model/prediction/longest_sequence.hpp"
 #include "model/prediction/max_batch.hpp"
 #include "model/units/format.hpp"
 #include "model/workload/stages.hpp"
@@ -14,7 +15,7 @@ namespace tbdsim {
 namespace {
 
 bool fits(Session& session, const PredictOptions& options) {
-  auto configured = configure(session, options);
+  auto configured = configure_for_memory(session, options);
   if (!configured) return false;  // not of this stack or exchange
   auto estimator = MemoryEstimator::make(*configured, StagesLookedAt::unlike);
   return estimator && fits(estimator->at(configured->batch), usable_capacity(configured->hardware().device));

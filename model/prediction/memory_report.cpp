@@ -8,6 +8,7 @@
 #include "model/configuration/choose_layout.hpp"
 #include "model/configuration/choose_offload.hpp"
 #include "model/configuration/configure.hpp"
+#include "model/prediction/longest_sequence.hpp"
 #include "model/prediction/memory_hint.hpp"
 #include "model/prediction/optimizer_state.hpp"
 #include "model/workload/attention_ops.hpp"
@@ -259,7 +260,7 @@ Errors idle_options(const PredictOptions& options) {
   constexpr std::string_view kLoading = "the memory of GPUs does not depend on how samples are loaded",
                              kResident = "samples take memory of GPUs only with --storage gpu-memory";
   const bool resident = fold_name(options.storage) == fold_name("gpu-memory");
-  refuse(options.buckets, "--buckets", "memory is that of the longest sequence; name its length with --seq-len");
+  refuse(options.buckets, "--buckets", "memory is that of the longest sequences in any case; --seq-len names another length");
   refuse(!options.network.empty(), "--network", "the memory of GPUs does not depend on the network between nodes");
   refuse(!options.input.empty() && !resident, "--input", kResident);
   refuse(!options.storage.empty() && !resident, "--storage", kResident);
@@ -274,7 +275,7 @@ Errors idle_options(const PredictOptions& options) {
 
 Result<MemoryReport> report_memory(Session& session, const PredictOptions& options, const MemoryQuestions& questions) {
   if (Errors idle = idle_options(options); !idle.empty()) return tl::make_unexpected(std::move(idle));
-  auto configured = configure(session, options);
+  auto configured = configure_for_memory(session, options);
   if (!configured) return tl::make_unexpected(configured.error());
   auto estimator = MemoryEstimator::make(*configured);
   if (!estimator) return tl::make_unexpected(estimator.error());

@@ -3,6 +3,7 @@
 #include "model/configuration/configure.hpp"
 #include "model/prediction/cost.hpp"
 #include "model/prediction/length_buckets.hpp"
+#include "model/prediction/longest_sequence.hpp"
 #include "model/prediction/max_batch.hpp"
 #include "model/prediction/step_prediction.hpp"
 
@@ -14,9 +15,26 @@ Result<Prediction> predict_lengths(Session& session, const PredictOptions& optio
   return predict_buckets(options, [&](const PredictOptions& one) { return predict(session, one); });
 }
 
-/// Adds to a step's prediction what needs the catalogue: its cost, and the largest batch where it is asked for.
+/// Where a data set's mean length sets the time, memory is that of its longest sequences.
+Result<void> keep_longest(Session& session, const PredictOptions& options, const Configuration& configuration,
+                          Prediction& prediction) {
+  auto longest = with_longest_sequences(session, options, configuration);
+  if (!longest) return tl::make_unexpected(std::move(longest.error()));
+  if (!*longest) return {};
+  prediction.notices.push_back((*longest)->notices.back());
+  const int batch = (*longest)->batch;
+  auto estimator = MemoryEstimator::make(**longest);
+  if (!estimator) return tl::make_unexpected(std::move(estimator.error()));
+  prediction.memory = memory_verdict(**longest, estimator->at(batch));
+  return {};
+}
+
+/// Adds to a step's prediction what needs the catalogue: its cost, memory of other lengths, and the largest batch where it is
+/// asked for.
 Result<void> complete(Session& session, const PredictOptions& options, const Configuration& configuration,
                       Prediction& prediction) {
+  if (const auto kept = keep_longest(session, options, configuration, prediction); !kept)
+    return tl::make_unexpected(kept.error());
   if (options.largest_batch) {
     const auto largest = largest_batch(session, options);
     if (!largest) return tl::make_unexpected(largest.error());
