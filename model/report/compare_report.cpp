@@ -31,6 +31,43 @@ std::optional<double> samples_per_joule(const Prediction& p) {
   return 1.0 / p.cost.sample_energy->base();
 }
 
+/// What all rows have, and which rows have another; empty where the rows' names tell it.
+std::string common_setting(const Comparison& comparison, std::string_view option, std::string (*value)(const Prediction&)) {
+  constexpr std::size_t kNamed = 4;
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> rows;
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
+    const Candidate& c = comparison.candidates[i];
+    if (std::any_of(c.varied.begin(), c.varied.end(), [&](const auto& varied) { return varied.first == option; })) return "";
+    if (!c.problem.empty()) continue;
+    const std::string here = value(c.prediction);
+    auto same = std::find_if(rows.begin(), rows.end(), [&](const auto& one) { return one.first == here; });
+    if (same == rows.end()) same = rows.insert(rows.end(), {here, {}});
+    same->second.push_back(i);
+  }
+  if (rows.empty()) return "";
+  const auto most =
+      std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  std::vector<std::string> others;
+  for (const auto& row : rows)
+    if (&row != &*most)
+      for (const std::size_t i : row.second) others.push_back(fmt::format("{}: {}", candidate_label(comparison, i), row.first));
+  if (others.empty()) return most->first;
+  if (others.size() > kNamed) return fmt::format("{} of {} rows (--format json tells all)", most->first, most->second.size());
+  return fmt::format("{} ({})", most->first, fmt::join(others, ", "));
+}
+
+/// The settings that decide how fast a job is and that the rows' names leave out.
+std::string settings_text(const Comparison& comparison) {
+  std::vector<std::string> settings;
+  const auto add = [&](std::string_view option, std::string (*value)(const Prediction&)) {
+    if (std::string text = common_setting(comparison, option, value); !text.empty()) settings.push_back(std::move(text));
+  };
+  add("batch", [](const Prediction& p) { return fmt::format("batch {} per GPU", p.job.batch_per_gpu); });
+  add("precision", [](const Prediction& p) { return p.job.precision; });
+  add("stack", [](const Prediction& p) { return p.job.stack; });
+  return settings.empty() ? "" : wrapped(fmt::format("Jobs: {}", fmt::join(settings, "; ")), kWidth, 2) + "\n\n";
+}
+
 /// FLOP of the direct method over the listed peak of the units that take most of them.
 double useful(const Utilization& u) { return u.tensor_core > 0.0 ? u.tensor_core_useful : u.fp32_useful; }
 
@@ -186,8 +223,8 @@ void add_payment(const Candidate& c, PaidBy by, std::vector<std::string>& row) {
 }  // namespace
 
 std::string compare_table(const Comparison& comparison, const std::optional<CostTerms>& terms) {
-  std::string text = candidate_legend(comparison) + speed_table(comparison) + bases_text(comparison) + limit_table(comparison) +
-                     sizes_table(comparison) + difference_table(comparison) +
+  std::string text = candidate_legend(comparison) + settings_text(comparison) + speed_table(comparison) + bases_text(comparison) +
+                     limit_table(comparison) + sizes_table(comparison) + difference_table(comparison) +
                      (terms ? ownership_report(comparison, *terms) : "") + price_report(comparison, terms) +
                      knee_text(comparison);
   const auto& all = comparison.candidates;
