@@ -61,9 +61,13 @@ std::string network_notice(const PredictOptions& options, const Configuration& c
   if (configuration.nodes == 1) return options.input_hosts ? "" : one_node_notice("network " + options.network);
   const System& system = configuration.hardware();
   const int ports = node_ports(system, *configuration.network);
-  if (ports >= system.nics) return "";
-  return fmt::format("{}: {} port of a node, whose own network, {}, has {}", configuration.network->id, ports,
-                     system.network ? system.network->id : "not named", system.nics);
+  const std::string own = system.network ? system.network->id : "not named";
+  if (ports < system.nics)
+    return fmt::format("{}: {} port of a node, whose own network, {}, has {}", configuration.network->id, ports, own,
+                       system.nics);
+  if (ports == 1 || own == configuration.network->id) return "";
+  return fmt::format("{}: {} ports of a node, as its own network, {}, has; networks without RDMA are taken to have one",
+                     configuration.network->id, ports, own);
 }
 
 void tell_unused_network(const Edits& edits, Configuration& configuration) {

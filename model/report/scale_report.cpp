@@ -38,9 +38,13 @@ struct NamedSpeedup {
   const char* name;
   std::optional<double> PhaseSpeedups::*value;
 };
-constexpr std::array kSpeedups{
-    NamedSpeedup{"forward", &PhaseSpeedups::forward}, NamedSpeedup{"backward", &PhaseSpeedups::backward},
-    NamedSpeedup{"weight_update", &PhaseSpeedups::weight_update}, NamedSpeedup{"metric", &PhaseSpeedups::metric}};
+constexpr std::array kSpeedups{NamedSpeedup{"forward", &PhaseSpeedups::forward},
+                               NamedSpeedup{"backward", &PhaseSpeedups::backward},
+                               NamedSpeedup{"weight_update", &PhaseSpeedups::weight_update},
+                               NamedSpeedup{"metric", &PhaseSpeedups::metric},
+                               NamedSpeedup{"exchange", &PhaseSpeedups::exchange},
+                               NamedSpeedup{"input", &PhaseSpeedups::input},
+                               NamedSpeedup{"host", &PhaseSpeedups::host}};
 
 std::string range_text(const Ranged<Seconds>& r) { return fmt::format("{} - {}", format(r.low), format(r.high)); }
 
@@ -276,7 +280,7 @@ std::string phases_text(const ScaleTable& table) {
 }
 
 std::string phase_speedups_text(const ScaleTable& table) {
-  SizeTable speedups(table, right({"FP", "BP", "WU", "metric"}));
+  SizeTable speedups(table, right({"FP", "BP", "WU", "metric", "exposed", "input", "host"}));
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
     if (row.gpus == study.one.job.gpus) return;
     std::vector<std::string> cells;
@@ -287,7 +291,8 @@ std::string phase_speedups_text(const ScaleTable& table) {
     speedups.add(study, row.gpus, row.nodes, std::move(cells));
   });
   return speedups.empty() ? ""
-                          : fmt::format("\nSpeed-up of each stage of an epoch against {}\n", against(table)) + speedups.text();
+                          : fmt::format("\nSpeed-up of each stage of an epoch against {}\n", against(table)) + speedups.text() +
+                                paragraph("below 1: it takes longer than there; -: there is nothing of it in one of both");
 }
 
 std::string memory_text(const ScaleTable& table) {

@@ -132,8 +132,9 @@ PhaseSpeedups phase_speedups(const PhaseTimes& alone, const PhaseTimes& here) {
     const bool both = alone.*phase > Seconds(0.0) && here.*phase > Seconds(0.0);
     return both ? std::optional<double>(alone.*phase / (here.*phase)) : std::nullopt;
   };
-  return {ratio(&PhaseTimes::forward), ratio(&PhaseTimes::backward), ratio(&PhaseTimes::weight_update_total),
-          ratio(&PhaseTimes::metric)};
+  return {ratio(&PhaseTimes::forward),     ratio(&PhaseTimes::backward),         ratio(&PhaseTimes::weight_update_total),
+          ratio(&PhaseTimes::metric),      ratio(&PhaseTimes::exchange_exposed), ratio(&PhaseTimes::input_exposed),
+          ratio(&PhaseTimes::host_exposed)};
 }
 
 /// How many times as many GPUs as are held against.

@@ -28,6 +28,7 @@ struct ScaleOptions {
 /// How many times as fast as one GPU a stage gets through an epoch; absent where one GPU or this size has no such stage.
 struct PhaseSpeedups {
   std::optional<double> forward, backward, weight_update, metric;
+  std::optional<double> exchange, input, host;  ///< what is waited for
 };
 
 /// One size of the machine.

@@ -21,8 +21,10 @@ class Traffic {
     auto route = finder_.find(from, to, Via::direct);
     if (!route) route = finder_.find(from, to, Via::host);
     if (!route)
-      return fail(fmt::format("{}: {} cannot reach {}", system_.id, topology_.vertices[index(from)].name,
-                              topology_.vertices[index(to)].name));
+      return fail(
+          fmt::format("{}: {} cannot reach {}; add a [link] whose wires connect them, such as one of kind = \"cpu_link\" "
+                      "between cpu0 and cpu1",
+                      system_.id, topology_.vertices[index(from)].name, topology_.vertices[index(to)].name));
     const bool staged = staged_copy(finder_, from, to);
     for (std::size_t i = 0; i < route->links.size(); ++i) {
       const LinkBundle& bundle = topology_.links[static_cast<std::size_t>(route->links[i])];
