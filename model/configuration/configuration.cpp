@@ -6,7 +6,11 @@ namespace tbdsim {
 
 TrainingStep configured_step(const Configuration& configuration) {
   const Workload& workload = configuration.network_graph();
-  return with_recompute(workload.graph, workload.step, configuration.recompute);
+  return with_recompute(workload.graph, workload.step, repetition(configuration));
+}
+
+Repetition repetition(const Configuration& configuration) {
+  return {configuration.recompute, configuration.stack.parallel.recompute_stops};
 }
 
 Result<pipeline::PipelineSchedule> configured_schedule(const Configuration& configuration) {

@@ -105,4 +105,7 @@ struct Configuration {
 /// The training step in the order in which this configuration runs it.
 [[nodiscard]] TrainingStep configured_step(const Configuration& configuration);
 
+/// What is computed again, and whether the framework stops early.
+[[nodiscard]] Repetition repetition(const Configuration& configuration);
+
 }  // namespace tbdsim

@@ -394,11 +394,11 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
   constexpr Bytes kByte(1.0);
   const bool narrow = eight_bits_ && runs_in_8_bits(graph, op, batch);
   KernelRates rates = gemm_rates_;
-  if (tensor_core_ && element_ == kHalf && op.kind == OpKind::linear && row_step(graph, op) == 1) {
+  if (tensor_core_ && element_ == kHalf && op.kind == OpKind::linear) {
     // Rows that begin at odd numbers are loaded number by number, which feeds so many FLOP a cycle and multiprocessor (assumed:
-    // half of an A100's tensor cores; slower ones see nothing of it).
+    // half of an A100's tensor cores; slower ones see nothing of it), those of even length two by two, and so on.
     constexpr double kFed = 1024.0;
-    const FlopPerSecond fed(kFed * rates.multiprocessors * rates.boost.base());
+    const FlopPerSecond fed(kFed * row_step(graph, op) * rates.multiprocessors * rates.boost.base());
     rates.flops = std::min(rates.flops, fed);
     rates.sustained = std::min(rates.sustained, fed);
   }

@@ -14,9 +14,10 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack, Bytes elem
   if (row.family != OpFamily::memory_bound) return std::nullopt;
   if (row.framework_passes == nullptr) return row.passes;
   return row.framework_passes(
-      op, {stack.host.eager, stack.operators.passes.batch_norm_forward, stack.operators.passes.batch_norm_backward,
-           stack.operators.passes.dropout_forward, stack.operators.passes.dropout_backward,
-           stack.operators.passes.softmax_backward, stack.operators.fusion.composes_rows, element < kSingle, broadcasts});
+      op,
+      {stack.host.eager, stack.operators.passes.batch_norm_forward, stack.operators.passes.batch_norm_backward,
+       stack.operators.passes.dropout_forward, stack.operators.passes.dropout_backward, stack.operators.passes.softmax_backward,
+       stack.operators.fusion.composes_rows, stack.operators.fusion.composes_rotary, element < kSingle, broadcasts});
 }
 
 double reread_passes(RowKernel rows, double row_elements, Bytes element, const KernelRates& rates) {

@@ -66,7 +66,8 @@ const NetworkPart& FastMemory::part(const RankShare& share, const PartKey& key) 
   }
   std::vector<int> here(share.graph.ops.size());
   for (std::size_t op = 0; op < here.size(); ++op) here[op] = held[at(share.layers.layer_of[op])] ? 1 : 0;
-  return parts_.emplace(key, pipeline_part(share.graph, here, key.recompute, 1.0)).first->second;
+  return parts_.emplace(key, pipeline_part(share.graph, here, {key.recompute, base_.stack.parallel.recompute_stops}, 1.0))
+      .first->second;
 }
 
 RankMemory FastMemory::replay(const Configuration& configuration, const RankShare& share, Ends ends, int layers, double in_flight,

@@ -33,10 +33,10 @@ std::vector<NodeCost> scratch_costs(const KernelModel& kernels, const NetworkPar
 
 }  // namespace
 
-NetworkPart pipeline_part(const OpGraph& share, const std::vector<int>& here, Recompute recompute, double in_flight) {
+NetworkPart pipeline_part(const OpGraph& share, const std::vector<int>& here, Repetition repetition, double in_flight) {
   auto graph = std::make_shared<const OpGraph>(stage_share(share, here, 1));
   const bool last = here.back() == 1;
-  const TrainingStep step = with_recompute(*graph, training_step(*graph), recompute, !last);
+  const TrainingStep step = with_recompute(*graph, training_step(*graph), repetition, !last);
   return part_of(std::move(graph), step, {in_flight, here.front() == 0});
 }
 
@@ -113,7 +113,7 @@ Result<void> MemoryEstimator::divide(StagesLookedAt stages) {
   if (!stage) return tl::make_unexpected(stage.error());
   if (layout.pipeline == 1) {
     auto graph = std::make_shared<const OpGraph>(std::move(*share));
-    parts_.push_back(part_of(graph, with_recompute(*graph, training_step(*graph), configuration_.recompute), {1, false}));
+    parts_.push_back(part_of(graph, with_recompute(*graph, training_step(*graph), repetition(configuration_)), {1, false}));
     return {};
   }
   const auto table = configured_schedule(configuration_);
@@ -128,7 +128,7 @@ Result<void> MemoryEstimator::divide(StagesLookedAt stages) {
     ranks.push_back(std::move(own));
   }
   if (stages == StagesLookedAt::unlike) ranks = unlike(*share, std::move(ranks));
-  for (const auto& [here, ahead] : ranks) parts_.push_back(pipeline_part(*share, here, configuration_.recompute, ahead));
+  for (const auto& [here, ahead] : ranks) parts_.push_back(pipeline_part(*share, here, repetition(configuration_), ahead));
   return {};
 }
 

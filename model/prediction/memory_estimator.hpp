@@ -14,7 +14,7 @@ struct NetworkPart {
 };
 
 /// The operators of `share` (`shard`) for which `here` is 1, on a rank of a pipeline.
-[[nodiscard]] NetworkPart pipeline_part(const OpGraph& share, const std::vector<int>& here, Recompute recompute,
+[[nodiscard]] NetworkPart pipeline_part(const OpGraph& share, const std::vector<int>& here, Repetition repetition,
                                         double in_flight);
 
 /// Memory of a part under a configuration's layout, batch and sharding. Expects a divided network.

@@ -20,6 +20,7 @@ ParallelSettings read_parallel_settings(TomlTable table) {
   s.every_job = table.boolean_or("every_job", s.every_job);
   s.tensor = read_tensor_axis(table);
   s.selective = word_or(table, "selective_recompute", kSelective, s.selective, "selective recomputation");
+  s.recompute_stops = table.boolean_or("recompute_stops", s.recompute_stops);
   s.context = word_or(table, "context_exchange", kContext, s.context, "exchange of the context axis");
   s.pipeline = read_pipeline_settings(table);
   s.shards = read_shard_settings(table);

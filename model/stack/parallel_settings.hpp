@@ -35,6 +35,7 @@ struct ParallelSettings {
   bool every_job = false;  ///< its training loop is that of divided networks, also where nothing is divided
   TensorAxisSettings tensor;
   SelectiveRecompute selective = SelectiveRecompute::operators;
+  bool recompute_stops = false;  ///< other recomputation ends where all that backward reads is there again (`Repetition`)
   ContextExchange context = ContextExchange::gather;
   PipelineSettings pipeline;
   ShardSettings shards;

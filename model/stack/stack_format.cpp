@@ -27,9 +27,14 @@ constexpr KeyMeaning kStack[] = {
      "sequence parallelism within the tensor axis unless `--sequence-parallel off`; what it gathers is gathered again for "
      "backward, not kept; true, false",
      ""},
+    {"[parallel]", "`copies_positions`",
+     "positions follow samples in memory, so kernels join the pieces that sequence parallelism gathers, and cut what it divides; "
+     "not beside a product (`tensor_overlap`); false",
+     ""},
     {"[parallel]", "`tensor_overlap`",
      "`weights`: in backward the tensor axis sums gradients beside the products of weight gradients; `pieces`: it gathers and "
-     "divides piece by piece beside the products before and after; `none`",
+     "divides piece by piece beside the products before and after; `one-product`: the same, but what several products make a "
+     "sum of is divided after them; `none`",
      ""},
     {"[parallel]", "`eight_bit_gathers`",
      "under `fp8` and `mxfp8` the tensor axis gathers in 8 bits what products read in 8 bits: `one-scale` of recipes with one "
@@ -38,6 +43,10 @@ constexpr KeyMeaning kStack[] = {
     {"[parallel]", "`selective_recompute`",
      "what `--recompute selective` computes again: `attention`, or `operators`: all but every second product and attention; "
      "`operators`",
+     ""},
+    {"[parallel]", "`recompute_stops`",
+     "`--recompute block`, `layer` and `full` end where all that backward reads is there again, so the last product of a layer "
+     "and what follows it run once; false",
      ""},
     {"[parallel]", "`context_exchange`",
      "keys and values along the context axis: `gather` before attention or `ring` beside it; `all-to-all`: each GPU gets all "
@@ -157,7 +166,10 @@ constexpr KeyMeaning kStack[] = {
     {"[operators]", "`fuses_elementwise`", "activations and additions cost nothing; false", ""},
     {"[operators]", "`fuses_softmax`, `fuses_residual`",
      "scale, mask and softmax of scores are one kernel; dropout and the residual sum after it are one kernel; false", ""},
-    {"[operators]", "`composes_rows`", "RMS norm, rotary embedding and gates are chains of elementwise kernels; false", ""},
+    {"[operators]", "`composes_rows`, `composes_rotary`",
+     "RMS norm, rotary embedding and gates are chains of elementwise kernels; rotary embedding alone is (complex numbers, which "
+     "Inductor compiles no kernels for); false, as `composes_rows`",
+     ""},
     {"[operators]", "`compiles_kernels`",
      "kernels beside the libraries' are a compiler's (XLA), which load several numbers at once; false", ""},
     {"[operators]", "`inplace_activation`, `channels_last`",

@@ -167,11 +167,32 @@ std::vector<OpId> recompute_segments(const OpGraph& graph, Recompute recompute) 
   return best;
 }
 
-TrainingStep with_recompute(const OpGraph& graph, TrainingStep step, Recompute recompute, bool all) {
+std::vector<bool> repeated_of_segments(const OpGraph& graph, Repetition repetition) {
+  std::vector<bool> repeated(graph.ops.size(), true);
+  if (!repetition.stops) return repeated;
+  const std::vector<SavedByOp> saved = saved_by_ops(graph, SavingRules::autograd_cuda);
+  std::vector<OpId> segments = recompute_segments(graph, repetition.what);
+  segments.push_back(OpId{static_cast<std::int32_t>(graph.ops.size())});
+  for (std::size_t segment = 0; segment + 1 < segments.size(); ++segment) {
+    for (std::size_t op = index(segments[segment + 1]); op-- > index(segments[segment]);) {
+      const SavedByOp& kept = saved[op];
+      const TensorId own = graph.ops[op].output;
+      const bool makes = kept.extra_per_sample > Bytes(0.0) || kept.extra_fixed > Bytes(0.0) ||
+                         std::find(kept.tensors.begin(), kept.tensors.end(), own) != kept.tensors.end();
+      if (makes) break;
+      repeated[op] = false;
+      if (!kept.tensors.empty()) break;
+    }
+  }
+  return repeated;
+}
+
+TrainingStep with_recompute(const OpGraph& graph, TrainingStep step, Repetition repetition, bool all) {
+  const Recompute recompute = repetition.what;
   if (recompute == Recompute::none) return step;
   if (recompute == Recompute::mirror) return with_mirrors(graph, std::move(step));
   const bool selects = recompute == Recompute::attention || recompute == Recompute::operators;
-  const std::vector<bool> selected = selects ? selected_again(graph, recompute) : std::vector<bool>(graph.ops.size(), true);
+  const std::vector<bool> selected = selects ? selected_again(graph, recompute) : repeated_of_segments(graph, repetition);
   std::vector<OpId> segments = recompute_segments(graph, selects ? Recompute::layer : recompute);
   if (all) segments.push_back(OpId{static_cast<std::int32_t>(graph.ops.size())});
   std::vector<StepNode> backward;

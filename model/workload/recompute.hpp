@@ -32,9 +32,22 @@ enum class Recompute {
 /// are kept, and every second product, counted from the start of each block: selective_checkpointing_context_fn).
 [[nodiscard]] std::vector<bool> selected_again(const OpGraph& graph, Recompute recompute);
 
+/// What is repeated. A framework may stop where all that backward reads is there again, so that the last product of a layer and
+/// the sum over ranks behind it, whose results backward does not read, run once. Source: torch/utils/checkpoint.py
+/// (early_stop: the recomputation ends as the last kept tensor is packed, which a product's are before it runs).
+struct Repetition {
+  Repetition(Recompute recompute, bool stops_early = false) : what(recompute), stops(stops_early) {}
+  Recompute what;
+  bool stops;  ///< under `block`, `layer` and `full`
+};
+
+/// Of each operator whether it is repeated before its segment's backward pass, under `block`, `layer` and `full`: all, or none
+/// behind the last tensor of its segment that backward reads.
+[[nodiscard]] std::vector<bool> repeated_of_segments(const OpGraph& graph, Repetition repetition);
+
 /// The step with the forward nodes of every segment but the last repeated before the segment's first backward node. Of a
 /// stage of a pipeline that holds no loss the last one too (`all`): other micro-batches run before its backward. `mirror`: with
 /// the forward node of every such operator repeated before the first backward node that reads its output or is its own.
-[[nodiscard]] TrainingStep with_recompute(const OpGraph& graph, TrainingStep step, Recompute recompute, bool all = false);
+[[nodiscard]] TrainingStep with_recompute(const OpGraph& graph, TrainingStep step, Repetition repetition, bool all = false);
 
 }  // namespace tbdsim

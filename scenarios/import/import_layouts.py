@@ -27,11 +27,13 @@ input_unit = "sequence"
 decoder_layers = {layers}
 width = {width}
 heads = {heads}
-words = 51200
+words = {words}
 length = {length}
 positions = {length}
 fused_projection = true
 """
+VTRAIN_WORDS = 50257
+
 INTERNLM = """# InternLM 7B: a Llama whose projections of attention have biases. Source: internlm/internlm-7b config.json.
 schema = 1
 name = "internlm-7b"
@@ -105,8 +107,10 @@ def vtrain(row):
     n = numbers(row["notes"])
     found = re.fullmatch(r"GPT h(\d+) l(\d+) a(\d+)", row["model"])
     width, layers, heads = map(int, found.groups())
-    name = f"gpt-h{width}-l{layers}"
-    (TARGET / "networks" / f"{name}.toml").write_text(GPT.format(name=name, layers=layers, width=width, heads=heads, length=1024))
+    # src/config.py of vTrain: vocab_size 50257; src/model/gpt_modeling.py: vocab_size // world_size of them on each GPU of the tensor axis.
+    words = VTRAIN_WORDS // n["tp"] * n["tp"]
+    name = f"gpt-h{width}-l{layers}-{words}"
+    (TARGET / "networks" / f"{name}.toml").write_text(GPT.format(name=name, layers=layers, width=width, heads=heads, words=words, length=1024))
     micro = n["global_batch"] // (n["micro_batch"] * n["dp"])
     kind = "".join(letter for letter, ways in (("T", n["tp"]), ("P", n["pp"]), ("D", n["dp"])) if ways > 1)
     return dict(id=f"h{width} l{layers} t{n['tp']} d{n['dp']} p{n['pp']} b{n['micro_batch']} m{micro}", hw="dgx-a100-80gb",
@@ -198,13 +202,13 @@ def torchtitan(row):
         raise LeftOut(f"network: {row['model']}")
     # 8 bits are of use with compiled casts alone, as the pages of torchao say.
     compiled = "fp8" in row["precision"] or "compile" in row["notes"] and "compile state not stated" not in row["notes"]
-    version = "2.8" if re.search("_2025(0[5-9]|1)", row["source"]) else "2.6"
+    version = "2.8" if re.search("_2025-?(0[5-9]|1)", row["source"]) else "2.6"
     pieces = re.search("async ?tp", row["notes"], re.IGNORECASE)
     group = f"torchtitan {'fp8' if 'fp8' in row['precision'] else 'bf16'} {row['device'].split('-')[0]}"
     fields = layout_row(row, f"fsdp2-{version}-compile" if compiled else f"fsdp2-{version}", model,
                         group=group + (" asynchronous" if pieces else ""))
     if pieces:
-        fields.update(id=f"asynchronous {fields['id']}", options=f"{fields['options']} --set stack.parallel.tensor_overlap=pieces")
+        fields.update(id=f"asynchronous {fields['id']}", options=f"{fields['options']} --set stack.parallel.tensor_overlap=one-product")
     return fields
 
 

@@ -140,7 +140,7 @@ TABLE = {
     }),
     "memory": dict({name: line for name, line in JOB.items() if name != "--calibration"}, **LAYOUT, **{
         "--network": ("--network ethernet-10g", Refused("tbdsim: --network: the memory of GPUs does not depend on the network between nodes"), NODES),
-        "--buckets": ("--buckets", Refused("tbdsim: --buckets: memory is that of the longest sequence; name its length with --seq-len"), EIGHT),
+        "--buckets": ("--buckets", Refused("tbdsim: --buckets: memory is that of the longest sequences in any case; --seq-len names another length"), EIGHT),
         "--input": ("--input imagenet-records", Refused(RESIDENT % "--input"), EIGHT),
         "--storage": ("--storage gpu-memory --input imagenet-records", EFFECT, EIGHT + " --nodes 8"),
         "--workers": ("--workers 4", Refused(LOADING % "--workers"), EIGHT),
@@ -426,7 +426,7 @@ ROWS = {
     "--accumulate 2": (EFFECT, EFFECT, STEP_ONLY),
     "--image 299": (EFFECT, EFFECT, STEP_ONLY),
     "--seq-len 256": (EFFECT, EFFECT, STEP_ONLY),
-    "--buckets": (EFFECT, EFFECT, STEP_ONLY),
+    "--buckets": (EFFECT, Nothing("memory is that of the longest sequences in any case"), STEP_ONLY),
     "--precision amp": (EFFECT, EFFECT, Nothing("time depends on bytes, not on what they stand for")),
     "--stack mxnet-1.2": (EFFECT, EFFECT, EFFECT),
     "--exchange p2p": (EFFECT, EFFECT, STEP_ONLY),

@@ -198,7 +198,7 @@ class Comparisons(unittest.TestCase):
 
     def test_the_share_of_the_tensor_cores_stands_where_they_are_used(self):
         done = run("compare", "--hw", "dgx1", "--model", "resnet50", "--precision", "fp32,amp")
-        title, fp32, amp = done.stdout.split("\n")[:3]
+        title, fp32, amp = done.stdout.split("\n\n")[1].split("\n")[:3]
         at = title.index("tensor")
         share = [float(line[at:at + 6].split()[0]) for line in (fp32, amp)]
         self.assertEqual(share[0], 0)

@@ -18,12 +18,12 @@ using Catch::Matchers::WithinRel;
 namespace {
 
 // A GPT of 1024 positions: s, h, a, f = 4h and V of the formulas; b samples a micro-batch.
-constexpr double s = 1024, h = 2048, a = 16, b = 2, vocabulary = 51200;
+constexpr double s = 1024, h = 2048, a = 16, b = 2, vocabulary = 50256;
 
 PredictOptions gpt(int layers, int gpus = 8, const char* stack = "megatron-lm-2022") {
   PredictOptions options;
   options.hardware = "dgx-a100-80gb";
-  options.model = fmt::format("{}/scenarios/layouts/networks/gpt-h2048-l{}.toml", TBDSIM_SOURCE_DIR, layers);
+  options.model = fmt::format("{}/scenarios/layouts/networks/gpt-h2048-l{}-50256.toml", TBDSIM_SOURCE_DIR, layers);
   options.stack = stack;
   options.precision = "fp16";
   options.optimizer = "adam";
@@ -376,6 +376,28 @@ TEST_CASE("context parallelism passes keys and values round: once forward, and w
       const double once = (c - 1.0) * 4.0 * length / c * groups * width / t;
       CHECK_THAT(along(predicted(options), Axis::context).bytes.base(), WithinRel(3.0 * layers * once, 1e-9));
     }
+}
+
+// Where positions follow samples in memory, each call of sequence parallelism has a kernel that reads and writes what is
+// gathered, or what is divided: four forward and four backward for a layer.
+TEST_CASE("the tensor axis copies what it gathers and what it divides once for each of a layer's eight calls") {
+  const auto longer = [](int layers, int batch) {
+    PredictOptions options = gpt(layers, 8, "fsdp2-2.6");
+    options.precision = "bf16";
+    options.tensor_parallel = 8;
+    options.batch = batch;
+    const Prediction copied = predicted(options);
+    options.set = {"stack.parallel.copies_positions=false"};
+    const Prediction plain = predicted(options);
+    CHECK_THAT(along(copied, Axis::tensor).bytes.base(), WithinRel(along(plain, Axis::tensor).bytes.base(), 1e-12));
+    return copied.step_time.value - plain.step_time.value;
+  };
+  const auto layer = [&](int batch) { return (longer(24, batch) - longer(20, batch)) / 4.0; };
+  constexpr double kCalls = 8.0, kPasses = 2.0;
+  const Bytes more = kCalls * kPasses * 8.0 * s * h * Bytes(2.0);  // 16 samples a rank instead of 8
+  const double rate = (more / (layer(16) - layer(8))).base();
+  CHECK(rate > 1.2e12);  // of 2.04 TB/s of the A100
+  CHECK(rate < 2.04e12);
 }
 
 // A rank's calls are the same, however much of them products hide.

@@ -68,6 +68,27 @@ TEST_CASE("every operator but those of the last segment is computed twice, befor
   }
 }
 
+TEST_CASE("where recomputation stops early, what a layer makes behind the last kept tensor runs once") {
+  // Llama's layers end with a product, which keeps its input, and a sum, which keeps nothing. GPT-2's have a dropout behind the
+  // product, whose mask is made again with all before it.
+  for (const auto& [name, once] :
+       {std::pair{"llama-3.2-1b", std::vector{OpKind::linear, OpKind::add}}, {"gpt2", std::vector{OpKind::add}}}) {
+    INFO(name);
+    const OpGraph graph = network(name);
+    const std::vector<OpId> layers = recompute_segments(graph, Recompute::layer);
+    const std::vector<bool> repeated = repeated_of_segments(graph, {Recompute::layer, true});
+    REQUIRE(layers.size() > 4);
+    for (std::size_t layer = 1; layer + 2 < layers.size(); ++layer) {
+      std::vector<OpKind> left;
+      for (std::int32_t op = layers[layer].value; op < layers[layer + 1].value; ++op)
+        if (!repeated[static_cast<std::size_t>(op)]) left.push_back(graph.op(OpId{op}).kind);
+      CHECK(left == once);
+    }
+    const std::vector<bool> all = repeated_of_segments(graph, Recompute::layer);
+    CHECK(std::find(all.begin(), all.end(), false) == all.end());
+  }
+}
+
 TEST_CASE("recomputing never raises the peak of feature maps, and saves much where there are blocks") {
   for (const MemoryPlan plan : {MemoryPlan::caching_allocator, MemoryPlan::bfc})
     for (const char* name : kNetworks) {

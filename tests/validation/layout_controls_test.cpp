@@ -102,13 +102,30 @@ TEST_CASE("controls: llama-3.1-8b divided by tensor parallelism is faster where 
   options.batch = 12;
   const double gain = times(options, [](PredictOptions& o) { o.set = {"stack.parallel.tensor_overlap=pieces"}; });
   CHECK(gain < 0.95);
-  CHECK(gain > 0.75);
+  CHECK(gain > 0.7);
+  // Where only single products move pieces, sums of several gradients are waited for.
+  const double one = times(options, [](PredictOptions& o) { o.set = {"stack.parallel.tensor_overlap=one-product"}; });
+  CHECK(one < 0.95);
+  CHECK(one > 1.01 * gain);
+}
+
+TEST_CASE("controls: llama-3.1-8b without its copies of positions, early stop or complex rotary embedding is another row") {
+  PredictOptions options = torchtitan();
+  options.stack = "fsdp2-2.6-compile";
+  CHECK(times(options, [](PredictOptions& o) { o.set = {"stack.operators.composes_rotary=false"}; }) < 0.985);
+  options.recompute = "layer";
+  CHECK(times(options, [](PredictOptions& o) { o.set = {"stack.parallel.recompute_stops=false"}; }) > 1.03);
+  options.gpus = 64;
+  options.nodes = 8;
+  options.tensor_parallel = 8;
+  options.batch = 12;
+  CHECK(times(options, [](PredictOptions& o) { o.set = {"stack.parallel.copies_positions=false"}; }) < 0.95);
 }
 
 TEST_CASE("controls: the last stage of a pipeline updates its copy of a tied table") {
   PredictOptions options;
   options.hardware = "dgx-a100-80gb";
-  options.model = TBDSIM_SOURCE_DIR "/scenarios/layouts/networks/gpt-h2048-l12.toml";
+  options.model = TBDSIM_SOURCE_DIR "/scenarios/layouts/networks/gpt-h2048-l12-50256.toml";
   options.stack = "megatron-deepspeed-2022";
   options.precision = "fp16";
   options.optimizer = "adam";
@@ -118,7 +135,7 @@ TEST_CASE("controls: the last stage of a pipeline updates its copy of a tied tab
   options.gpus = options.pipeline_parallel.emplace(2);
   options.accumulate = 2;
   // Parameters of a layer and of the table; the first stage has positions, too.
-  constexpr double kLayer = 12.0 * 2048 * 2048, kTable = 51200.0 * 2048;
+  constexpr double kLayer = 12.0 * 2048 * 2048, kTable = 50256.0 * 2048;
   CHECK_THAT(predicted(options).phases.weight_update / whole,
              WithinRel((6.0 * kLayer + kTable) / (12.0 * kLayer + kTable), 0.01));
 }

@@ -17,6 +17,9 @@ std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 /// A call into the collective library costs the host about what a product does, over an elementwise operator (assumed).
 constexpr double kCallOperators = 2.5;
 
+/// A copy reads and writes.
+constexpr double kCopyPasses = 2.0;
+
 bool is_backward(Pass pass) { return info(pass).input_gradients || info(pass).parameter_gradients; }
 
 bool is_norm(const Op& op) { return op.kind == OpKind::rms_norm || op.kind == OpKind::layer_norm; }
@@ -94,6 +97,20 @@ class LayerItems {
     return {how, made.time, dispatch(kCallOperators), axis, made.sent, made.taken, false, made.time};
   }
 
+  /// A call on which the next kernel waits, and where its framework keeps positions behind samples, the kernel that puts them
+  /// into order: of what was gathered after it, of what is divided before.
+  void push_call(const Op& op, CollectiveKind kind, PassItem::Kind how) {
+    const bool pieces = in_pieces(op, kind);
+    const bool copies =
+        collective(op)->axis == Axis::tensor && kind != CollectiveKind::all_reduce && parallel().tensor.copies && !pieces;
+    const Seconds time =
+        copies ? setting_.slowdown * setting_.kernels.memory_kernel(kCopyPasses * message(op, kind)) : Seconds(0.0);
+    if (copies) items_.push_back({PassItem::Kind::kernel, time, dispatch(1.0), Axis::tensor, {}, {}, true});
+    items_.push_back(call(op, kind, how));
+    if (pieces) cut(kind);
+    if (copies && kind == CollectiveKind::all_gather) std::iter_swap(items_.end() - 1, items_.end() - 2);
+  }
+
   [[nodiscard]] Seconds dispatch(double operators) const {
     return setting_.slowdown * setting_.host_scale * operators * setting_.stack.host.dispatch;
   }
@@ -154,8 +171,7 @@ class LayerItems {
     if (const CollectiveAttributes* moved = collective(op)) {
       if (!moved->forward) return;
       const bool ring = moved->axis == Axis::context && rings();
-      items_.push_back(call(op, *moved->forward, ring ? PassItem::Kind::hidden : PassItem::Kind::collective));
-      cut(*moved, *moved->forward);
+      push_call(op, *moved->forward, ring ? PassItem::Kind::hidden : PassItem::Kind::collective);
       joins_ = joins_ || ring;
       return;
     }
@@ -164,10 +180,16 @@ class LayerItems {
     join();
   }
 
-  /// Where the tensor axis moves pieces: the last item is a call; what it divides a product has just made, what it gathers the
-  /// next one reads. Of a gathered input a rank has its own piece. What it divides it adds up itself once all pieces are there.
-  void cut(const CollectiveAttributes& moved, CollectiveKind kind) {
-    if (parallel().tensor.overlap != TensorOverlap::pieces || moved.axis != Axis::tensor) return;
+  /// Whether a call moves pieces beside a product. The gradient of what several products read is a sum of their results.
+  [[nodiscard]] bool in_pieces(const Op& op, CollectiveKind kind) const {
+    const CollectiveAttributes& moved = *collective(op);
+    if (!parallel().tensor.pieces() || moved.axis != Axis::tensor) return false;
+    const bool sums = kind == CollectiveKind::reduce_scatter && moved.forward == CollectiveKind::all_gather;
+    return !sums || parallel().tensor.overlap == TensorOverlap::pieces || graph_.tensor(op.output).consumers.size() == 1;
+  }
+  /// The last item is a call that moves pieces; what it divides a product has just made, what it gathers the next one reads. Of a
+  /// gathered input a rank has its own piece. What it divides it adds up itself once all pieces are there.
+  void cut(CollectiveKind kind) {
     if (kind == CollectiveKind::all_gather) uncut_ = items_.size();
     if (kind == CollectiveKind::reduce_scatter && made_by_ > Seconds(0.0)) {
       PassItem& call = items_.back();
@@ -181,7 +203,7 @@ class LayerItems {
   /// The last item is a kernel.
   void fit_pieces(const StepNode& node) {
     made_by_ = made_in_pieces_ = Seconds(0.0);
-    if (parallel().tensor.overlap != TensorOverlap::pieces || info(graph_.op(node.op).kind).family != OpFamily::gemm) return;
+    if (!parallel().tensor.pieces() || info(graph_.op(node.op).kind).family != OpFamily::gemm) return;
     const double ranks = setting_.tensor_ranks;
     made_by_ = items_.back().device;
     const Seconds piece = setting_.slowdown * setting_.kernels.cost(graph_, node, setting_.batch / ranks, widths_).kernel.time;
@@ -206,12 +228,11 @@ class LayerItems {
       if (!moved->backward || !is_backward(node.pass)) return;
       if (moved->axis == Axis::context && rings()) return;
       if (moved->axis != Axis::tensor || !beside || deferred_.empty()) {
-        items_.push_back(call(op, *moved->backward, PassItem::Kind::collective));
-        cut(*moved, *moved->backward);
+        push_call(op, *moved->backward, PassItem::Kind::collective);
         return;
       }
       items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::tensor, {}, {}, false});
-      items_.push_back(call(op, *moved->backward, PassItem::Kind::hidden));
+      push_call(op, *moved->backward, PassItem::Kind::hidden);
       flush();
       return;
     }
@@ -220,7 +241,7 @@ class LayerItems {
     const bool gathers = source != nullptr && source->axis == Axis::tensor && source->backward.has_value();
     if (gathers && source->again && !gathered_[at(graph_.tensor(op.inputs.front()).producer.value)]) {
       gathered_[at(graph_.tensor(op.inputs.front()).producer.value)] = true;
-      items_.push_back(call(before, *source->forward, beside ? PassItem::Kind::hidden : PassItem::Kind::collective));
+      push_call(before, *source->forward, beside ? PassItem::Kind::hidden : PassItem::Kind::collective);
     }
     pass_round(op);
     PassItem item = kernel(node, false);
@@ -346,8 +367,11 @@ std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& lay
   // What a layer computes again before its backward.
   const bool selects = setting.recompute == Recompute::attention || setting.recompute == Recompute::operators;
   const bool norms = setting.stack.parallel.norms.again && (selects || setting.recompute == Recompute::none);
-  std::vector<bool> selected = selects ? selected_again(graph, setting.recompute)
-                                       : std::vector<bool>(graph.ops.size(), setting.recompute != Recompute::none);
+  std::vector<bool> selected(graph.ops.size(), false);
+  if (selects)
+    selected = selected_again(graph, setting.recompute);
+  else if (setting.recompute != Recompute::none)  // in time `block` and `full` are as `layer`
+    selected = repeated_of_segments(graph, {Recompute::layer, setting.stack.parallel.recompute_stops});
   if (norms)
     for (std::size_t op = 0; op < graph.ops.size(); ++op) selected[op] = selected[op] || is_norm(graph.ops[op]);
   const bool again = norms || (setting.recompute != Recompute::none && setting.recompute != Recompute::mirror);

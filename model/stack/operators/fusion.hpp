@@ -12,6 +12,7 @@ struct FusionSettings {
   bool linear_bias = false;      ///< a linear layer's bias is added by its product
   bool separate_bias = true;     ///< convolution bias is a kernel of its own
   bool composes_rows = false;    ///< RMS norm, rotary embedding and gates are chains of elementwise kernels
+  bool composes_rotary = false;  ///< rotary embedding is, whatever the others are
 };
 
 /// Its keys of a [operators] table.

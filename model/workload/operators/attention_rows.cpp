@@ -77,7 +77,7 @@ InferredShape latent_keys_shape(const OpAttributes& attributes, const ShapeInput
 
 /// Eager PyTorch casts to fp32 (2 bytes read, 4 written), multiplies pairs as complex numbers (8) and casts back (6).
 Passes rope_passes(const Op&, const PassFacts& facts) {
-  if (!facts.composes_rows) return {1, 1, 0, 2};
+  if (!facts.composes_rotary) return {1, 1, 0, 2};
   Passes passes = facts.narrow ? Passes{5, 5, 5, 5} : Passes{1, 1, 1, 1};
   passes.forward_kernels = passes.backward_kernels = facts.narrow ? 3 : 1;
   return passes;

@@ -23,9 +23,10 @@ struct PassFacts {
   double batch_norm_forward = 0, batch_norm_backward = 0;
   double dropout_forward = 0, dropout_backward = 0;  ///< a fraction is a mask of bytes, counted against 32-bit elements
   double softmax_backward = 0;
-  bool composes_rows = false;  ///< RMS norm, rotary embedding and gates are chains of elementwise kernels, in fp32 between casts
-  bool narrow = false;         ///< elements have 16 bits
-  bool broadcasts = false;     ///< the second operand has fewer elements than the first
+  bool composes_rows = false;    ///< RMS norm and gates are chains of elementwise kernels, in fp32 between casts
+  bool composes_rotary = false;  ///< rotary embedding is
+  bool narrow = false;           ///< elements have 16 bits
+  bool broadcasts = false;       ///< the second operand has fewer elements than the first
 };
 
 }  // namespace tbdsim
