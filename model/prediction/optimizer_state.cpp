@@ -19,7 +19,7 @@ bool wide_under_tensorflow(const Optimizer& optimizer) {
 std::string_view maker(const Stack& stack) {
   if (stack.memory.plan == MemoryPlan::mxnet)
     return "MXNet's optimisers make them of the weight's type, multi_precision being off";
-  if (stack.memory.plan == MemoryPlan::bfc) return "TensorFlow's slots have their variable's type";
+  if (stack.framework == Framework::tensorflow) return "TensorFlow's slots have their variable's type";
   if (stack.memory.plan == MemoryPlan::blobs) return "Caffe2 fills them like the parameter";
   return "the optimiser makes them like the parameter (zeros_like)";
 }

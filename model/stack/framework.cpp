@@ -9,8 +9,9 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::array<FrameworkInfo, 6> kRows{{
+constexpr std::array<FrameworkInfo, 7> kRows{{
     {Framework::caffe2, "caffe2", "Caffe2"},
+    {Framework::jax, "jax", "JAX"},
     {Framework::mxnet, "mxnet", "MXNet"},
     {Framework::pytorch, "pytorch", "PyTorch"},
     {Framework::rocm, "rocm", "ROCm"},

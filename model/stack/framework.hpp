@@ -6,7 +6,7 @@
 namespace tbdsim {
 
 /// A training framework, as the `framework` of a stack file names it.
-enum class Framework { caffe2, mxnet, pytorch, rocm, tensorflow, torch7 };
+enum class Framework { caffe2, jax, mxnet, pytorch, rocm, tensorflow, torch7 };
 
 /// One row of the table of frameworks.
 struct FrameworkInfo {

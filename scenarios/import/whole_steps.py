@@ -98,15 +98,15 @@ def ryujaehun(row, catalogue):
 
 
 def torchdynamo(row, catalogue):
-    if "inductor" in row["framework"]:
-        return LeftOut("torch.compile")
     network = DYNAMO.get(row["model"], row["model"])
     if not catalogue.has(network):
         return LeftOut(f'network not in the catalogue: {row["model"]}')
     precision = "amp" if row["precision"].startswith("AMP") else "tf32"
-    separate = row["model"] in DYNAMO_WORDS
-    return Run(table="torchdynamo", group=f"torchdynamo/{precision}", hw="a100-sxm4-40gb", model=network,
-               stack=SEPARATE_STACK if separate else "pytorch-2.0", precision=precision, batch=int(row["batch_per_gpu"]),
+    compiled = "inductor" in row["framework"]
+    separate = row["model"] in DYNAMO_WORDS and not compiled
+    group = "compiled" if compiled else precision
+    return Run(table="torchdynamo", group=f"torchdynamo/{group}", hw="a100-sxm4-40gb", model=network,
+               stack=SEPARATE_STACK if separate else "pytorch-2.0-compile" if compiled else "pytorch-2.0", precision=precision, batch=int(row["batch_per_gpu"]),
                metric="step_time_s", unit="s", value=float(row["value"]) / 1e3, optimizer="none", seq_len=DYNAMO_WORDS.get(row["model"], ""),
                options=WAITS + (SEPARATE if separate else ""),
                # Sets the instructions of a depthwise kernel (model/cost/convolution.cpp).

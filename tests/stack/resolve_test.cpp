@@ -104,6 +104,11 @@ TEST_CASE("an unknown variant is dropped, a known one is kept, none is added") {
         "tensorflow-1.15-xla (no stack tensorflow-1.14-xla in the catalogue, using tensorflow-1.15-xla; wider)");
   CHECK(resolved(root, "tensorflow-1.14") ==
         "tensorflow-1.15 (no stack tensorflow-1.14 in the catalogue, using tensorflow-1.15; wider)");
+  const std::string compiled =
+      catalogue("stacks_compiled", {"pytorch-2.1", "pytorch-2.1-compile", "pytorch-2.11", "pytorch-2.11-compile"});
+  CHECK(resolved(compiled, "pytorch-2.3-compile").starts_with("pytorch-2.1-compile ("));
+  CHECK(resolved(compiled, "pytorch-2.9-compile").starts_with("pytorch-2.11-compile ("));
+  CHECK(resolved(compiled, "pytorch-2.9").starts_with("pytorch-2.11 ("));
   // Plain 1.12 is rather plain 1.13 than channels-last 1.12.
   CHECK(resolved(root, "pytorch-1.12") == "pytorch-1.13 (no stack pytorch-1.12 in the catalogue, using pytorch-1.13; wider)");
 }
