@@ -41,6 +41,11 @@ std::string digits_of(const std::string& word) {
   return digits;
 }
 
+std::string letters_of(std::string word) {
+  word.erase(std::remove_if(word.begin(), word.end(), is_digit), word.end());
+  return word;
+}
+
 bool is_word(const std::string& text) { return std::none_of(text.begin(), text.end(), is_digit); }
 
 /// Whether `a` is `b` without one of its digits or one of two equal letters.
@@ -53,7 +58,7 @@ bool one_left_out(const std::string& a, const std::string& b) {
 }
 
 /// Whether fingers may have made `word` of `target`. Of a code every other letter or digit is another product, so only its order,
-/// a letter O for a zero, and a sign too few or too many count.
+/// a letter O for a zero, and a sign too few or too many count. With letters enough for a word they may differ as in a word.
 bool slip(std::string word, const std::string& target) {
   const int most = std::max(1, static_cast<int>(word.size()) / 3);
   if (word.size() < 3 || edit_distance(word, target) > most) return false;
@@ -62,6 +67,10 @@ bool slip(std::string word, const std::string& target) {
   for (std::size_t i = 1; i < word.size(); ++i)
     if (word[i] == 'o' && is_digit(word[i - 1])) word[i] = '0';
   if (one_left_out(word, target) || one_left_out(target, word)) return true;
+  constexpr std::size_t kLettersOfWord = 5;  // "gtx" and "rtx" are two products
+  const std::string letters = letters_of(word);
+  if (letters.size() >= kLettersOfWord && digits_of(word) == digits_of(target) && edit_distance(letters, letters_of(target)) <= 1)
+    return true;
   std::string sorted = word, other = target;
   std::sort(sorted.begin(), sorted.end());
   std::sort(other.begin(), other.end());

@@ -21,6 +21,9 @@ TEST_CASE("a name is found whatever its case and signs, a miss says which was me
 
 TEST_CASE("what follows a name that is not known") {
   CHECK(name_hint("adm", {"sgd", "adam"}, "`list`") == ", did you mean \"adam\"?");
+  const std::vector<std::string> networks{"resnet50", "phlippe_resnet", "resnet_v1_50", "vgg16"};
+  CHECK(name_hint("resnt50", networks, "`list`") == ", did you mean \"resnet50\"?");
+  CHECK(name_hint("reset50", networks, "`list`") == ", did you mean \"resnet50\"?");
   CHECK(name_hint("rmsprop", {"sgd", "adam"}, "`list`") == "; see `list`");
   CHECK(name_hint("rmsprop", {"sgd", "adam"}).empty());
   std::vector<std::string> many;
