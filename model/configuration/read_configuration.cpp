@@ -274,7 +274,8 @@ void check_cells(const Configuration& configuration, Errors& errors) {
 void refuse_missing(const Configuration& configuration, Errors& errors) {
   const Stack& stack = configuration.stack;
   if (configuration.zero > 0 && !stack.features.shards_states)
-    errors.push_back({fmt::format("--zero {}: DeepSpeed and PyTorch shard so, {} does not", configuration.zero, stack.id)});
+    errors.push_back({fmt::format("--zero {}: stacks of DeepSpeed and PyTorch shard so, {} is described without it",
+                                  configuration.zero, stack.id)});
   if (configuration.optimizer.byte_states && !stack.features.byte_states)
     errors.push_back({fmt::format("--optimizer {}: its states of 8 bits are bitsandbytes', for PyTorch; {} has none",
                                   configuration.optimizer.name, stack.id)});

@@ -195,8 +195,13 @@ void identify(const Configuration& c, MemoryReport& report) {
   report.offload_layers = c.offload.layers;
   report.recompute = name(c.recompute);
   if (const std::string state = optimizer_state_text(c); !state.empty()) report.notices.push_back("optimiser state: " + state);
-  if (c.stack.memory.plan == MemoryPlan::bfc)
-    report.notices.push_back("TensorFlow takes nearly the whole GPU unless allow_growth is set; shown is what it needs");
+  if (c.stack.memory.plan == MemoryPlan::bfc) {
+    // JAX documentation, "GPU memory allocation"; TensorFlow's, "Limiting GPU memory growth".
+    const bool jax = c.stack.framework == Framework::jax;
+    report.notices.push_back(fmt::format("{} takes {}; shown is what it needs", info(c.stack.framework).title,
+                                         jax ? "75 % of the GPU unless XLA_PYTHON_CLIENT_PREALLOCATE is false"
+                                             : "nearly the whole GPU unless allow_growth is set"));
+  }
 }
 
 /// A layer's name around its time step.

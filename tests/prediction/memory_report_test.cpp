@@ -329,7 +329,8 @@ TEST_CASE("what a framework does not have is neither offered nor taken") {
     o.zero = 1;
     o.optimizer = "adam-8bit";
     CHECK(to_text(report_memory(*session(), o, {}).error()) ==
-          fmt::format("--zero 1: DeepSpeed and PyTorch shard so, {0} does not\n--optimizer adam-8bit: its states of 8 bits are "
+          fmt::format("--zero 1: stacks of DeepSpeed and PyTorch shard so, {0} is described without it\n--optimizer adam-8bit: "
+                      "its states of 8 bits are "
                       "bitsandbytes', for PyTorch; {0} has none\n",
                       stack));
   }
