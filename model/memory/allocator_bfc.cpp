@@ -12,7 +12,6 @@ namespace {
 constexpr std::int64_t kUnit = 256;
 constexpr std::int64_t kFirstRegion = std::int64_t{1} << 20;
 constexpr std::int64_t kMostWaste = std::int64_t{128} << 20;
-constexpr double kSystemShare = 0.05;
 constexpr Bytes kSystemLeast{300.0 * 1024 * 1024};
 constexpr double kBackOff = 0.9;  // a region that the device cannot give is tried again at nine tenths
 
@@ -20,11 +19,13 @@ std::int64_t rounded(std::int64_t bytes) { return (bytes + kUnit - 1) / kUnit * 
 
 }  // namespace
 
-Bytes bfc_limit(Bytes free_memory) {
-  return std::max(free_memory - std::max(kSystemLeast, kSystemShare * free_memory), Bytes(0.0));
+Bytes bfc_limit(Bytes free_memory, double system_share) {
+  return std::max(free_memory - std::max(kSystemLeast, system_share * free_memory), Bytes(0.0));
 }
 
-Bytes bfc_free_memory(Bytes limit) { return std::max(limit + kSystemLeast, 1.0 / (1.0 - kSystemShare) * limit); }
+Bytes bfc_free_memory(Bytes limit, double system_share) {
+  return std::max(limit + kSystemLeast, 1.0 / (1.0 - system_share) * limit);
+}
 
 BfcAllocator::BfcAllocator(std::optional<Bytes> capacity)
     : capacity_(capacity ? counted(*capacity) : std::numeric_limits<std::int64_t>::max()),

@@ -7,12 +7,13 @@
 
 namespace tbdsim {
 
-/// What TensorFlow takes for its arrays of the memory that is free once the context is there: it leaves a twentieth, at least
-/// 300 MiB, to the system and to libraries.
-/// Source: tensorflow/tensorflow v1.15 core/common_runtime/gpu/gpu_device.cc, MinSystemMemory. Neglects devices below 2 GiB.
-[[nodiscard]] Bytes bfc_limit(Bytes free_memory);
+/// What a framework takes for its arrays of the memory that is free once the context is there: it leaves a share, at least
+/// 300 MiB, to the system and to libraries. TensorFlow leaves a twentieth, JAX a quarter.
+/// Source: tensorflow/tensorflow v1.15 core/common_runtime/gpu/gpu_device.cc, MinSystemMemory (neglects devices below 2 GiB); JAX
+/// documentation, "GPU memory allocation": XLA_PYTHON_CLIENT_MEM_FRACTION is .75 (taken of what is free).
+[[nodiscard]] Bytes bfc_limit(Bytes free_memory, double system_share = 0.05);
 /// The least free memory of which it takes `limit`.
-[[nodiscard]] Bytes bfc_free_memory(Bytes limit);
+[[nodiscard]] Bytes bfc_free_memory(Bytes limit, double system_share = 0.05);
 
 /// TensorFlow's best-fit allocator with coalescing, growing as needed (allow_growth): requests are rounded to 256 bytes;
 /// free chunks lie in bins by powers of two, ordered by size and address; the first that holds the request serves it and

@@ -140,6 +140,9 @@ struct Holding {
   bool fits = true;  ///< else what is needed is shown
 };
 
+/// Of the free memory, what the framework's allocator leaves to others.
+double system_share(const Stack& stack) { return stack.framework == Framework::jax ? 0.25 : 0.05; }
+
 /// What each rank adds to what all have in common, `common`.
 std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& stack, const FootprintOptions& options,
                                       const MemoryParts& common, const Holding& holding) {
@@ -160,7 +163,8 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
     rank.allocated = holding.allocated + extra;
     rank.reserved = std::max(holding.reserved, least) + extra + shares;
     const Bytes needed = std::min(std::max(holding.needed, least) + extra, rank.reserved);
-    rank.needed = (stack.memory.plan == MemoryPlan::bfc ? bfc_free_memory(needed) : needed) + rank.parts[MemoryPart::context];
+    rank.needed = (stack.memory.plan == MemoryPlan::bfc ? bfc_free_memory(needed, system_share(stack)) : needed) +
+                  rank.parts[MemoryPart::context];
     if (!holding.fits) rank.reserved = std::max(rank.reserved, rank.needed - rank.parts[MemoryPart::context]);
     // Of the other pool, too, the allocator gives back what is only kept.
     if (shares > Bytes(0.0) && options.capacity)
@@ -196,7 +200,7 @@ std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const Fo
   if (!options.capacity || !allocates_as_it_runs(stack)) return std::nullopt;
   const RankBuffers first = rank_buffers(stack, exchange_memory(options, arrays)).front();
   Bytes left = std::max(*options.capacity - stack.memory.context - stack.memory.training_start, Bytes(0.0));
-  if (stack.memory.plan == MemoryPlan::bfc) left = bfc_limit(left);
+  if (stack.memory.plan == MemoryPlan::bfc) left = bfc_limit(left, system_share(stack));
   return std::max(left - options.device_states() * first.optimizer_state * arrays.state_share - first.exchange, Bytes(0.0));
 }
 

@@ -195,11 +195,15 @@ void identify(const Configuration& c, MemoryReport& report) {
   report.offload_layers = c.offload.layers;
   report.recompute = name(c.recompute);
   if (const std::string state = optimizer_state_text(c); !state.empty()) report.notices.push_back("optimiser state: " + state);
+  const auto& ops = c.network_graph().graph.ops;
+  const bool drops = std::any_of(ops.begin(), ops.end(), [](const Op& op) { return op.kind == OpKind::dropout; });
+  if (c.stack.host.eager && c.stack.operators.loads.compiles_kernels && drops)
+    report.notices.push_back("memory is that of an eager step; a compiled one draws masks of dropout again and may keep less");
   if (c.stack.memory.plan == MemoryPlan::bfc) {
     // JAX documentation, "GPU memory allocation"; TensorFlow's, "Limiting GPU memory growth".
     const bool jax = c.stack.framework == Framework::jax;
     report.notices.push_back(fmt::format("{} takes {}; shown is what it needs", info(c.stack.framework).title,
-                                         jax ? "75 % of the GPU unless XLA_PYTHON_CLIENT_PREALLOCATE is false"
+                                         jax ? "75 % of the GPU unless XLA_PYTHON_CLIENT_MEM_FRACTION is set"
                                              : "nearly the whole GPU unless allow_growth is set"));
   }
 }

@@ -62,7 +62,10 @@ std::string settings_text(const Comparison& comparison) {
   const auto add = [&](std::string_view option, std::string (*value)(const Prediction&)) {
     if (std::string text = common_setting(comparison, option, value); !text.empty()) settings.push_back(std::move(text));
   };
-  add("batch", [](const Prediction& p) { return fmt::format("batch {} per GPU", p.job.batch_per_gpu); });
+  add("batch", [](const Prediction& p) {
+    const bool copies = p.division.by_layers && p.division.layout.divides_network();
+    return fmt::format("batch {} per {}", p.job.batch_per_gpu, copies ? "copy" : "GPU");
+  });
   add("precision", [](const Prediction& p) { return p.job.precision; });
   add("stack", [](const Prediction& p) { return p.job.stack; });
   return settings.empty() ? "" : wrapped(fmt::format("Jobs: {}", fmt::join(settings, "; ")), kWidth, 2) + "\n\n";

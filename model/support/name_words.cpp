@@ -58,7 +58,7 @@ bool one_left_out(const std::string& a, const std::string& b) {
 }
 
 /// Whether fingers may have made `word` of `target`. Of a code every other letter or digit is another product, so only its order,
-/// a letter O for a zero, and a sign too few or too many count. With letters enough for a word they may differ as in a word.
+/// a letter O for a zero, and a sign too few or too many count. With letters enough for a word one of them may be, too.
 bool slip(std::string word, const std::string& target) {
   const int most = std::max(1, static_cast<int>(word.size()) / 3);
   if (word.size() < 3 || edit_distance(word, target) > most) return false;
@@ -68,9 +68,9 @@ bool slip(std::string word, const std::string& target) {
     if (word[i] == 'o' && is_digit(word[i - 1])) word[i] = '0';
   if (one_left_out(word, target) || one_left_out(target, word)) return true;
   constexpr std::size_t kLettersOfWord = 5;  // "gtx" and "rtx" are two products
-  const std::string letters = letters_of(word);
-  if (letters.size() >= kLettersOfWord && digits_of(word) == digits_of(target) && edit_distance(letters, letters_of(target)) <= 1)
-    return true;
+  const std::string letters = letters_of(word), others = letters_of(target);
+  const bool too_few_or_many = letters.size() != others.size() && edit_distance(letters, others) == 1;
+  if (letters.size() >= kLettersOfWord && digits_of(word) == digits_of(target) && too_few_or_many) return true;
   std::string sorted = word, other = target;
   std::sort(sorted.begin(), sorted.end());
   std::sort(other.begin(), other.end());

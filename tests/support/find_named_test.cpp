@@ -23,6 +23,7 @@ TEST_CASE("what follows a name that is not known") {
   CHECK(name_hint("adm", {"sgd", "adam"}, "`list`") == ", did you mean \"adam\"?");
   const std::vector<std::string> networks{"resnet50", "phlippe_resnet", "resnet_v1_50", "vgg16"};
   CHECK(name_hint("resnt50", networks, "`list`") == ", did you mean \"resnet50\"?");
+  CHECK(name_hint("regnet50", networks, "`list`").find("did you mean") == std::string::npos);  // a family of its own
   CHECK(name_hint("reset50", networks, "`list`") == ", did you mean \"resnet50\"?");
   CHECK(name_hint("rmsprop", {"sgd", "adam"}, "`list`") == "; see `list`");
   CHECK(name_hint("rmsprop", {"sgd", "adam"}).empty());

@@ -1,3 +1,5 @@
+// Long because the items of a layer are one list in order of issue: what an axis, an overlap or recomputation adds depends on
+// those before.
 #include "model/schedule/divided/layer_times.hpp"
 
 #include <algorithm>
@@ -108,6 +110,7 @@ class LayerItems {
     if (copies) items_.push_back({PassItem::Kind::kernel, time, dispatch(1.0), Axis::tensor, {}, {}, true});
     items_.push_back(call(op, kind, how));
     if (pieces) cut(kind);
+    made_by_ = Seconds(0.0);
     if (copies && kind == CollectiveKind::all_gather) std::iter_swap(items_.end() - 1, items_.end() - 2);
   }
 
@@ -184,21 +187,26 @@ class LayerItems {
   [[nodiscard]] bool in_pieces(const Op& op, CollectiveKind kind) const {
     const CollectiveAttributes& moved = *collective(op);
     if (!parallel().tensor.pieces() || moved.axis != Axis::tensor) return false;
-    const bool sums = kind == CollectiveKind::reduce_scatter && moved.forward == CollectiveKind::all_gather;
-    return !sums || parallel().tensor.overlap == TensorOverlap::pieces || graph_.tensor(op.output).consumers.size() == 1;
+    const auto product = [&](OpId id) { return info(graph_.op(id).kind).family == OpFamily::gemm; };
+    const bool forward = moved.forward == kind;
+    const auto& readers = graph_.tensor(op.output).consumers;
+    if (kind == CollectiveKind::all_gather)
+      return forward ? std::any_of(readers.begin(), readers.end(), product) : product(graph_.tensor(op.inputs.front()).producer);
+    const bool several = !forward && readers.size() > 1 && parallel().tensor.overlap == TensorOverlap::one_product;
+    return kind == CollectiveKind::reduce_scatter && made_by_ > Seconds(0.0) && !several;
   }
   /// The last item is a call that moves pieces; what it divides a product has just made, what it gathers the next one reads. Of a
   /// gathered input a rank has its own piece. What it divides it adds up itself once all pieces are there.
   void cut(CollectiveKind kind) {
-    if (kind == CollectiveKind::all_gather) uncut_ = items_.size();
-    if (kind == CollectiveKind::reduce_scatter && made_by_ > Seconds(0.0)) {
-      PassItem& call = items_.back();
-      const double share = 1.0 / setting_.tensor_ranks;
-      const Bytes pieces = (1.0 / sent_share(kind, setting_.tensor_ranks)) * call.bytes;
-      call.device = std::max(share * call.device, call.device - made_by_) + made_in_pieces_ +
-                    setting_.slowdown * setting_.kernels.memory_kernel((1.0 + share) * pieces);
+    if (kind == CollectiveKind::all_gather) {
+      uncut_ = items_.size();
+      return;
     }
-    made_by_ = Seconds(0.0);
+    PassItem& call = items_.back();
+    const double share = 1.0 / setting_.tensor_ranks;
+    const Bytes pieces = (1.0 / sent_share(kind, setting_.tensor_ranks)) * call.bytes;
+    call.device = std::max(share * call.device, call.device - made_by_) + made_in_pieces_ +
+                  setting_.slowdown * setting_.kernels.memory_kernel((1.0 + share) * pieces);
   }
   /// The last item is a kernel.
   void fit_pieces(const StepNode& node) {
