@@ -83,7 +83,9 @@ TEST_CASE("every network trains under every stack that serves the board") {
     for (const std::string& stack : catalogue_ids(kCatalogue, "stacks")) {
       if (of_pytorch.count(entry.variant) > 0 && stack.find("pytorch") != 0) continue;
       INFO(entry.name << "@" << entry.variant << " under " << stack);
-      const char* board = stack.find("rocm") != std::string::npos ? "mi25" : stack.starts_with("pytorch-2.11") ? "t4" : "v100-sxm2-16gb";
+      const char* board = stack.find("rocm") != std::string::npos ? "mi25"
+                          : stack.starts_with("pytorch-2.11")     ? "t4"
+                                                                  : "v100-sxm2-16gb";
       PredictOptions o = options(board, entry.name + "@" + entry.variant, stack);
       CHECK(sane(o) == "");
     }
