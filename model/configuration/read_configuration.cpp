@@ -270,6 +270,29 @@ void check_cells(const Configuration& configuration, Errors& errors) {
                                   configuration.stack.id, cells, kMostCells)});
 }
 
+/// Sparse gradients are made by PyTorch's tables, exchanged by none of the modelled ways, and taken by few optimisers.
+Errors check_sparse_gradients(const Configuration& configuration) {
+  const OpGraph& graph = configuration.network_graph().graph;
+  Errors errors;
+  if (!has_sparse_gradients(graph)) return errors;
+  const auto refuse = [&](const std::string& what, std::string_view why) {
+    errors.push_back(
+        {fmt::format("{}: the tables of {} have sparse gradients, of the rows read alone; {}", what, graph.name, why)});
+  };
+  if (configuration.stack.framework != Framework::pytorch)
+    refuse(fmt::format("--stack {}", configuration.stack.id), "modelled for PyTorch");
+  if (configuration.gpus > 1)
+    refuse(fmt::format("{} GPUs", configuration.gpus),
+           "neither their exchange nor tables divided over GPUs is modelled; ask for one");
+  if (configuration.zero > 0) refuse(fmt::format("--zero {}", configuration.zero), "they are not divided");
+  if (configuration.accumulate > 1)
+    refuse(fmt::format("--accumulate {}", configuration.accumulate), "their sum over micro-batches is not modelled");
+  const std::string_view optimizer = configuration.optimizer.name;
+  if (optimizer != "sgd" && optimizer != "none")
+    refuse(fmt::format("--optimizer {}", optimizer), "taken by sgd, which is plain SGD, without momentum");
+  return errors;
+}
+
 /// What no library of the stack's framework offers.
 void refuse_missing(const Configuration& configuration, Errors& errors) {
   const Stack& stack = configuration.stack;
@@ -409,6 +432,7 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
         fmt::format("batch {} on {} GPUs: more samples a step than can be counted", configuration.batch, configuration.gpus));
   if (options.optimizer.empty() && !take(choose_optimizer(network.graph.default_optimizer), configuration.optimizer, errors))
     return tl::make_unexpected(errors);
+  if (Errors sparse = check_sparse_gradients(configuration); !sparse.empty()) return tl::make_unexpected(std::move(sparse));
   if (Errors update = check_offloaded_update(configuration); !update.empty()) return tl::make_unexpected(std::move(update));
   scale_update(configuration.optimizer, configuration.precision, configuration.stack);
   return configuration;

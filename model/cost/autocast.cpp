@@ -21,6 +21,8 @@ bool converts_as_it_reads(const Op& op) { return op.kind == OpKind::softmax || o
 
 AutocastRule autocast_rule(const OpGraph& graph, const Op& op, const AutocastHabits& habits) {
   if (habits.narrow_norms && op.kind == OpKind::layer_norm) return AutocastRule::narrow;
+  if (const auto* table = std::get_if<EmbeddingAttributes>(&op.attributes); table != nullptr && table->joint)
+    return AutocastRule::narrow;
   const auto* activation = std::get_if<ActivationAttributes>(&op.attributes);
   if (activation != nullptr && activation->kind == ActivationKind::power) return AutocastRule::wide;
   // The reciprocal root of a frozen batch norm's variances is fp32 (list of fp32 operators), and so is what it scales.

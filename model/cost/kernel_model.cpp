@@ -159,8 +159,9 @@ std::vector<Bytes> KernelModel::widths(const OpGraph& graph) const {
 NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double batch, std::span<const Bytes> widths) const {
   NodeCost result;
   if (node.pass == Pass::update) {
-    result = update_cost(static_cast<double>(elements(graph.parameter(node.parameter).shape)));
-    return result;
+    const Parameter& parameter = graph.parameter(node.parameter);
+    const double count = gradient_elements(parameter, batch);
+    return parameter.rows_read > 0 ? sparse_update_cost(count) : update_cost(count);
   }
   const Op& op = graph.op(node.op);
   if (node.pass == Pass::gradient_sum) {
@@ -244,6 +245,7 @@ void KernelModel::append_casts(double numbers, int kernels, NodeCost& cost) cons
 
 void KernelModel::keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const {
   if (stack_.update.gradient_kernels == 0 || op.parameters.empty()) return;
+  if (graph.parameter(op.parameters.front()).rows_read > 0) return;  // a sparse one replaces what an emptied one was
   KernelTimeModel kernel = memory_bound_time(
       (stack_.update.gradient_passes - kZeroPasses) * parameter_elements(graph, op) * weight_, 1.0, memory_rates_);
   kernel.kernels = (stack_.update.gradient_kernels - kZeroKernels) * static_cast<int>(op.parameters.size());
@@ -323,6 +325,23 @@ NodeCost KernelModel::update_cost(double count) const {
     result.host_operators += kReadBack;
     result.pieces = std::min(kMostPieces, result.kernel.kernels);
   }
+  return result;
+}
+
+NodeCost KernelModel::sparse_update_cost(double count) const {
+  NodeCost result;
+  if (stack_.update.kernels_per_array == 0) return result;
+  // The rows of the gradient are added to those of the table, by index: read, and the table's read and written. Mixed precision
+  // unscales the gradient in place before. Views of values and indices, their flattening and its multiplication are the host's
+  // (aten/src/ATen/native/sparse/cuda/SparseCUDATensorMath.cu, add_out_dense_sparse_cuda; torch/cuda/amp/grad_scaler.py).
+  constexpr double kAddPasses = 3.0, kUnscalePasses = 2.0, kViews = 4.0;
+  const int kernels = casts_ ? 2 : 1;
+  result.kernel = memory_bound_time(count * ((kAddPasses + (casts_ ? kUnscalePasses : 0.0)) * weight_), 1.0, memory_rates_);
+  result.kernel.kernels = kernels;
+  result.kernel.time += (kernels - 1) * memory_rates_.launch;
+  result.kernel.launch = kernels * memory_rates_.launch;
+  result.family = KernelFamily::memory_bound;
+  result.host_operators = stack_.host.eager ? kernels + kViews : 1.0;
   return result;
 }
 

@@ -47,6 +47,8 @@ class KernelModel {
   [[nodiscard]] std::vector<Bytes> widths(const OpGraph& graph) const;
   /// Update of all parameter arrays of `elements` total by an optimiser that passes `passes` times over them.
   [[nodiscard]] NodeCost update_cost(double elements) const;
+  /// Update, by plain SGD, of the rows that a sparse gradient of `elements` holds.
+  [[nodiscard]] NodeCost sparse_update_cost(double elements) const;
   /// Adds the gradient of one array, `bytes` long, to the sum of the micro-batches before: read twice, written once. Nothing
   /// where the stack adds every gradient to what is there, which its nodes have.
   [[nodiscard]] NodeCost accumulation_cost(Bytes bytes) const;

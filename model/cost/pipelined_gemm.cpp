@@ -9,19 +9,28 @@
 namespace tbdsim {
 namespace {
 
-struct Tile {
-  double m, n;
-  double occupancy;     ///< blocks of this size that a multiprocessor holds
-  double share;         ///< 1/occupancy
-  double per_m, per_n;  ///< 1/m, 1/n
+/// Tiles in the names of cuBLAS kernels for Ampere and Hopper, one array for each of their numbers: bounds are computed of all at
+/// once.
+constexpr std::size_t kTiles = 11;
+struct Tiles {
+  std::array<double, kTiles> m{256, 128, 128, 256, 64, 128, 64, 64, 32, 32, 16},
+      n{128, 256, 128, 64, 256, 64, 128, 64, 128, 64, 64};
+  std::array<double, kTiles> area{}, perimeter{}, per_m{}, per_n{};
+  std::array<double, kTiles> occupancy{}, share{};  ///< blocks of this size that a multiprocessor holds, and 1 over it
 };
-constexpr Tile tile(double m, double n) {
-  const double occupancy = std::clamp(32768.0 / (m * n), 1.0, 4.0);
-  return {m, n, occupancy, 1.0 / occupancy, 1.0 / m, 1.0 / n};
+constexpr Tiles all_tiles() {
+  Tiles t;
+  for (std::size_t i = 0; i < kTiles; ++i) {
+    t.area[i] = t.m[i] * t.n[i];
+    t.per_m[i] = 1.0 / t.m[i];
+    t.per_n[i] = 1.0 / t.n[i];
+    t.perimeter[i] = t.per_m[i] + t.per_n[i];
+    t.occupancy[i] = std::clamp(32768.0 / t.area[i], 1.0, 4.0);
+    t.share[i] = 1.0 / t.occupancy[i];
+  }
+  return t;
 }
-// Tiles in the names of cuBLAS kernels for Ampere and Hopper.
-constexpr std::array<Tile, 11> kTiles{{tile(256, 128), tile(128, 256), tile(128, 128), tile(256, 64), tile(64, 256),
-                                       tile(128, 64), tile(64, 128), tile(64, 64), tile(32, 128), tile(32, 64), tile(16, 64)}};
+constexpr Tiles kTile = all_tiles();
 constexpr std::array<double, 7> kSplits{1, 2, 3, 4, 6, 8, 16};
 constexpr double kShortestPart = 128.0;  // of a split of k
 constexpr double kMostSplitWaves = 2.0;  // of blocks that are parts of a split
@@ -32,12 +41,11 @@ constexpr Seconds kMemoryLatency(0.13e-6);  // fitted together with the constant
 // Of the copies that a benchmark cycles through, those that fit: all below 0.8 of the cache, none above 1.2 of it.
 constexpr double kCacheEnd = 1.2, kCacheRange = 0.4;
 
-/// std::ceil of a number from zero on, without a call into the library.
+/// std::ceil of a number from zero to 2^51, of several at once where a compiler sees them side by side.
 double whole(double x) {
-  constexpr double kAllWhole = 0x1p52;
-  if (!(x < kAllWhole)) return x;
-  const auto down = static_cast<double>(static_cast<std::int64_t>(x));
-  return down < x ? down + 1.0 : down;
+  constexpr double kWhole = 0x1p52;
+  const double near = (x + kWhole) - kWhole;
+  return near + (near < x ? 1.0 : 0.0);
 }
 
 double cube(double x) { return x * x * x; }
@@ -116,27 +124,18 @@ class Rereads {
   double rows_ = 0.0, weights_ = 0.0;
 };
 
-/// What a tiling takes. `memory` and `cubed_memory` are the same for all.
-struct Candidate {
-  double waves, compute, first;
+/// What a tiling's arithmetic takes: `multiply` and the waiting for `load` overlap, `first` does not.
+struct Work {
+  double waves, multiply, load, first;
 };
 
-/// `most`: the cube of the arithmetic from which on the tiling loses.
-Candidate candidate(const Tile& t, double blocks, double depth, double per_step, double latency, double per_result,
-                    const PipelinedConstants& c, double most) {
-  const double busy = std::max(blocks, 1.0), resident = whole(blocks * t.share);
-  const double together = blocks <= 1.0 ? 1.0 : t.occupancy * resident;
+Work work(std::size_t t, double blocks, double depth, double per_step, double latency, double per_result,
+          const PipelinedConstants& c) {
+  const double busy = std::max(blocks, 1.0), resident = whole(blocks * kTile.share[t]);
+  const double together = blocks <= 1.0 ? 1.0 : kTile.occupancy[t] * resident;
   const double x = c.wave_smoothing, y = c.resident_waves;
-  Candidate result{};
-  result.waves = (1.0 - y) * ((1.0 - x) * whole(blocks) + x * busy) + y * together;
-  const double multiply = result.waves * per_step * depth, load = resident * latency * depth;
-  result.first = busy * per_result;
-  // A 3-norm lies above the chord between its ends: most tilings need no cube root to lose.
-  constexpr double kChord = 0.2599;  // below 2^(1/3) - 1
-  const double larger = std::max(multiply, load), part = cube(std::min(multiply, load) / larger);
-  const bool loses = cube(larger * (1.0 + kChord * part) + result.first) >= most;
-  result.compute = loses ? INFINITY : larger * root_of_one_and(part) + result.first;
-  return result;
+  const double waves = (1.0 - y) * ((1.0 - x) * whole(blocks) + x * busy) + y * together;
+  return {waves, waves * per_step * depth, resident * latency * depth, busy * per_result};
 }
 
 }  // namespace
@@ -177,45 +176,74 @@ TiledGemm pipelined_gemm(const GemmShape& shape, Bytes element, const PipelinedC
       constants.reread > 0.0 ? Rereads(constants, rows / shape.count, weights / shape.count, rates.cache) : Rereads();
   const bool reread = rereads.any();
   const double per_together = 1.0 / by_rows.together, per_sm = 1.0 / sms, per_depth = shape.k / kDepth;
+  // Of each tile: tiles down, across and in all, and what whole tiles take even without idle multiprocessors and waiting loads.
+  std::array<double, kTiles> down, across, tiles, per_step, per_result, least;
+  std::array<Work, kTiles> undivided;
+  const double whole_depth = kDepth * whole(per_depth), epilogue = constants.epilogue.base() * bytes.result.base();
+  const double step = 2.0 * per_flop, penalty = constants.tile_penalty;
+  for (std::size_t i = 0; i < kTiles; ++i) {
+    down[i] = whole(shape.m * kTile.per_m[i] * per_together) * by_rows.together;
+    across[i] = whole(shape.n * kTile.per_n[i]);
+    tiles[i] = down[i] * across[i] * shape.count;
+    per_step[i] = step * kTile.area[i] * (1.0 + penalty * kTile.perimeter[i]);
+    per_result[i] = epilogue * kTile.area[i];
+    const Work w = work(i, tiles[i] * per_sm, whole_depth, per_step[i], latency, per_result[i], constants);
+    undivided[i] = w;
+    least[i] = std::max(w.multiply, w.load) + w.first;
+  }
+  std::size_t first = 0;
+  for (std::size_t i = 1; i < kTiles; ++i) first = least[i] < least[first] ? i : first;
   TiledGemm result;
   double best = INFINITY, best_moved = memory, best_steps = 0.0, best_blocks = 1.0;
-  // Small tiles first where there are few large ones: what is likely best early spares most of the rest.
-  const bool few = shape.m * shape.n * shape.count < sms * kTiles[2].m * kTiles[2].n;
-  for (std::size_t i = 0; i < kTiles.size(); ++i) {
-    const Tile& t = kTiles[few ? kTiles.size() - 1 - i : i];
-    if (ruled ? t.m != by_rows.m || t.n != by_rows.n : t.m > most_rows) continue;
-    const double down = whole(shape.m * t.per_m * per_together) * by_rows.together, across = whole(shape.n * t.per_n);
-    const double tiles = down * across * shape.count, area = t.m * t.n;
-    const double per_step = 2.0 * area * per_flop * (1.0 + constants.tile_penalty * (t.per_m + t.per_n));
-    const double per_result = constants.epilogue.base() * area * bytes.result.base();
-    for (const double split : kSplits) {
-      const double blocks = tiles * split * per_sm;
-      // Parts beyond whole waves only add traffic.
-      if (split > 1.0 && (!constants.splits || tiles > sms || blocks > kMostSplitWaves || shape.k < kShortestPart * split)) break;
-      const double depth = kDepth * whole(split > 1.0 ? per_depth / split : per_depth);
-      const double beside = split > 1.0 ? split_time + split * per_partial : 0.0;
-      const double room = best - beside;
-      if (room <= memory) break;  // further splits write more
-      // Even without idle multiprocessors and waiting loads this takes longer.
-      if (std::max(blocks, 1.0) * (per_step * depth + per_result) >= room) continue;
-      const double cubed_room = cube(room);
-      const double moved = reread ? memory + shape.count * rereads.bytes(down, across, blocks / shape.count) / bandwidth : memory;
-      const double cubed_moved = reread ? cube(moved) : cubed_memory;
-      const Candidate c = candidate(t, blocks, depth, per_step, latency, per_result, constants, cubed_room - cubed_moved);
-      const double cubed = cube(c.compute) + cubed_moved;
-      if (!(cubed < cubed_room)) continue;
-      best = norm3(c.compute, moved) + beside;
-      best_moved = moved;
-      best_steps = depth;
-      best_blocks = blocks;
-      result.compute = Seconds(c.compute);
-      result.first = Seconds(c.first);
-      result.busy_part = std::min(1.0, blocks / c.waves);
-      result.tile_m = static_cast<int>(t.m);
-      result.tile_n = static_cast<int>(t.n);
-      result.split = static_cast<int>(split);
-    }
+  const auto taken = [&](std::size_t i) {
+    return ruled ? kTile.m[i] == by_rows.m && kTile.n[i] == by_rows.n : kTile.m[i] <= most_rows;
+  };
+  // Of each split: its k-steps, and what the parts cost beside. Parts beyond whole waves only add traffic.
+  std::array<double, kSplits.size()> depth, beside;
+  std::size_t splits = 0;
+  for (; splits < kSplits.size() && !(kSplits[splits] > 1.0 && (!constants.splits || shape.k < kShortestPart * kSplits[splits]));
+       ++splits) {}
+  for (std::size_t i = 0; i < kSplits.size(); ++i) {
+    depth[i] = kDepth * whole(per_depth / kSplits[i]);
+    beside[i] = i > 0 ? split_time + kSplits[i] * per_partial : 0.0;
   }
+  const auto try_tiling = [&](std::size_t t, std::size_t split, double blocks, const Work& w) {
+    const double room = best - beside[split], larger = std::max(w.multiply, w.load);
+    const double moved =
+        reread ? memory + shape.count * rereads.bytes(down[t], across[t], blocks / shape.count) / bandwidth : memory;
+    const double cubed_moved = reread ? cube(moved) : cubed_memory, most = cube(room) - cubed_moved;
+    // A 3-norm lies above the chord between its ends: most tilings need no cube root to lose.
+    constexpr double kChord = 0.2599;  // below 2^(1/3) - 1
+    const double part = cube(std::min(w.multiply, w.load) / larger);
+    if (cube(larger * (1.0 + kChord * part) + w.first) >= most) return;
+    const double compute = larger * root_of_one_and(part) + w.first;
+    if (!(cube(compute) < most)) return;
+    best = norm3(compute, moved) + beside[split];
+    best_moved = moved;
+    best_steps = depth[split];
+    best_blocks = blocks;
+    result.compute = Seconds(compute);
+    result.first = Seconds(w.first);
+    result.busy_part = std::min(1.0, blocks / w.waves);
+    result.tile_m = static_cast<int>(kTile.m[t]);
+    result.tile_n = static_cast<int>(kTile.n[t]);
+    result.split = static_cast<int>(kSplits[split]);
+  };
+  const auto try_tile = [&](std::size_t t) {
+    const double alone = tiles[t] * per_sm;
+    if (least[t] < best) try_tiling(t, 0, alone, undivided[t]);
+    if (alone > 1.0) return;
+    for (std::size_t s = 1; s < splits; ++s) {
+      const double blocks = alone * kSplits[s], room = best - beside[s];
+      if (blocks > kMostSplitWaves || room <= memory) break;  // further splits write more
+      // Even without idle multiprocessors and waiting loads this takes longer.
+      if (std::max(blocks, 1.0) * (per_step[t] * depth[s] + per_result[t]) >= room) continue;
+      try_tiling(t, s, blocks, work(t, blocks, depth[s], per_step[t], latency, per_result[t], constants));
+    }
+  };
+  if (taken(first)) try_tile(first);
+  for (std::size_t i = 0; i < kTiles; ++i)
+    if (i != first && taken(i)) try_tile(i);
   const double flop = 2.0 * shape.m * shape.n * shape.k * shape.count;
   const double sustained = flop / rates.sustained.base();
   if (sustained > best) best += best / (best + rates.power_time.base()) * (sustained - best);

@@ -309,13 +309,13 @@ class Tracer {
 
   [[nodiscard]] Bytes made_by_update(const Parameter& parameter) const {
     const double arrays = is_of_experts(graph_, parameter) ? options_.expert_update_arrays : options_.update_arrays;
-    return static_cast<double>(elements(parameter.shape)) * arrays * options_.update_element;
+    return gradient_elements(parameter, options_.batch) * arrays * options_.update_element;
   }
 
   void parameter_gradients(const Op& op) {
     const Bytes element = is_of_experts(op) ? options_.expert_gradient_element : options_.gradient_element;
     for (const ParameterId id : op.parameters) {
-      const Bytes bytes = static_cast<double>(elements(graph_.parameter(id).shape)) * element;
+      const Bytes bytes = gradient_bytes(graph_.parameter(id), options_.batch, element);
       const std::int32_t fresh =
           make(bytes, options_.keeps_gradients ? MemoryPart::dynamic : MemoryPart::gradients, graph_.parameter(id).op);
       if (options_.keeps_gradients) drop(fresh);

@@ -63,7 +63,8 @@ Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const Foo
     if (options.keeps_layers && own.of(graph, parameter) > 0.0)
       result.gathered += result.weights.back() - count * (parts ? beside : master);
     // Autocast keeps gradients as wide as the weights they belong to.
-    result.gradients.push_back(count * (options.device_weights() * options.gradient_element() * gradients.of(graph, parameter)));
+    const Bytes gradient = options.device_weights() * options.gradient_element() * gradients.of(graph, parameter);
+    result.gradients.push_back(gradient_bytes(parameter, options.batch, gradient));
     result.host += count * (on_host(options) * states.of(graph, parameter));
     result.exchanged.push_back(count * options.gradient_element());
     result.beyond_local_store = result.beyond_local_store || elements(parameter.shape) > kLocalStoreUpdates;

@@ -127,7 +127,7 @@ void GraphBuilder::append_parameters(OpId id) {
         break;
     }
     op.parameters.push_back(ParameterId{static_cast<std::int32_t>(graph_.parameters.size())});
-    graph_.parameters.push_back({std::move(name), std::move(spec.shape), id});
+    graph_.parameters.push_back({std::move(name), std::move(spec.shape), id, spec.rows_read});
   }
 }
 

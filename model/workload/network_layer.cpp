@@ -55,7 +55,9 @@ class KeyReader {
     attributes.keys(*this);
   }
 
-  void required(const std::string& key, std::int64_t& value, std::int64_t low) { value = table_.integer(key, low, kMostExtent); }
+  void required(const std::string& key, std::int64_t& value, std::int64_t low, std::int64_t high = kMostExtent) {
+    value = table_.integer(key, low, high);
+  }
   void integer(const std::string& key, std::int64_t& value, std::int64_t absent, std::int64_t low,
                std::int64_t high = kMostExtent) {
     value = table_.integer_or(key, absent, low, high);

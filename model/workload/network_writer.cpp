@@ -44,7 +44,9 @@ class LayerWriter {
   void operator()(Attributes& attributes) {
     attributes.keys(*this);
   }
-  void required(std::string_view key, std::int64_t value, std::int64_t) { text_ += fmt::format("{} = {}\n", key, value); }
+  void required(std::string_view key, std::int64_t value, std::int64_t, std::int64_t = 0) {
+    text_ += fmt::format("{} = {}\n", key, value);
+  }
   void integer(std::string_view key, std::int64_t value, std::int64_t absent, std::int64_t, std::int64_t = 0) {
     number(key, value, absent);
   }

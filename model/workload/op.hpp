@@ -15,9 +15,10 @@ namespace tbdsim {
 /// pairs of features by angles of their position (rotary embedding); `gated` multiplies the activation of one tensor by another
 /// (SwiGLU, GeGLU); `repeat` copies what lies along the first dimension; `route` sends each row to the experts with its highest
 /// scores, `grouped_linear` takes the rows of each expert through that expert's weights, `combine` adds up what the experts of a
-/// row made; `latent_keys` joins each head's own features with those that all heads share; `by_bytes` is any other operator,
-/// known by what it reads and writes; `collective` is what the ranks of a divided network exchange between operators; the losses
-/// are the ends of a network.
+/// row made; `latent_keys` joins each head's own features with those that all heads share; `pair_products` multiplies each pair
+/// of rows of a matrix, in one kernel, and joins the products to a vector; `by_bytes` is any other operator, known by what it
+/// reads and writes; `collective` is what the ranks of a divided network exchange between operators; the losses are the ends of a
+/// network.
 enum class OpKind {
   input,
   convolution,
@@ -69,6 +70,7 @@ enum class OpKind {
   grouped_linear,
   combine,
   latent_keys,
+  pair_products,
   by_bytes,
   collective,
 };

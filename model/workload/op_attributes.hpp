@@ -17,6 +17,8 @@ enum class PoolKind { max, average };
 
 /// Bounds of a number in a network file: beyond any network, and small enough that products of three fit 64 bits.
 inline constexpr std::int64_t kMostExtent = 1000000;
+/// Rows of a table that are looked up.
+inline constexpr std::int64_t kMostTableRows = 1000000000;
 inline constexpr std::int64_t kMostRecurrentLayers = 1000;
 /// Largest axis of a tensor that has no more than three dimensions.
 inline constexpr std::int64_t kLastAxis = 2;
@@ -135,12 +137,26 @@ struct ShuffleAttributes {
 struct EmbeddingAttributes {
   bool operator==(const EmbeddingAttributes&) const = default;
   std::int64_t rows = 0, width = 0;
-  bool tied = false;  ///< the table is another operator's
+  bool tied = false;     ///< the table is another operator's
+  std::int64_t bag = 1;  ///< tokens whose rows are summed into one
+  bool sparse = false;   ///< its gradient holds the rows read alone, and the optimiser touches no others
+  bool joint = false;    ///< several tables in one kernel of a script's own, which casts rows where autocast would later
   template <class Keys>
   void keys(Keys& k) {
-    k.required("rows", rows, 1);
+    k.required("rows", rows, 1, kMostTableRows);
     k.required("width", width, 1);
     k.flag("tied", tied, false);
+    k.integer("bag", bag, 1, 1);
+    k.flag("sparse", sparse, false);
+    k.flag("joint", joint, false);
+  }
+};
+struct PairProductsAttributes {
+  bool operator==(const PairProductsAttributes&) const = default;
+  std::int64_t multiple = 1;  ///< of which zeros make the length of the result one
+  template <class Keys>
+  void keys(Keys& k) {
+    k.integer("multiple", multiple, 1, 1);
   }
 };
 struct RecurrentAttributes {
@@ -368,6 +384,6 @@ using OpAttributes =
                  MaskAttributes, ConcatAttributes, ReshapeAttributes, TransposeAttributes, LearnedBiasAttributes,
                  GatherAttributes, ReduceAttributes, GroupNormAttributes, UpsampleAttributes, ProposalAttributes,
                  RoiPoolAttributes, AttentionAttributes, RepeatAttributes, ByBytesAttributes, RmsNormAttributes, RouteAttributes,
-                 GroupedLinearAttributes, LatentKeysAttributes, CollectiveAttributes>;
+                 GroupedLinearAttributes, LatentKeysAttributes, CollectiveAttributes, PairProductsAttributes>;
 
 }  // namespace tbdsim

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tbdsim {
 
 std::int64_t elements(const Shape& shape) {
@@ -16,6 +18,21 @@ std::int64_t OpGraph::parameter_elements() const {
   std::int64_t sum = 0;
   for (const Parameter& parameter : parameters) sum += elements(parameter.shape);
   return sum;
+}
+
+double gradient_elements(const Parameter& parameter, double batch) {
+  if (parameter.rows_read == 0) return static_cast<double>(elements(parameter.shape));
+  return batch * static_cast<double>(parameter.rows_read * parameter.shape.back());
+}
+
+Bytes gradient_bytes(const Parameter& parameter, double batch, Bytes element) {
+  constexpr Bytes kIndex{8.0};
+  return gradient_elements(parameter, batch) * element + batch * static_cast<double>(parameter.rows_read) * kIndex;
+}
+
+bool has_sparse_gradients(const OpGraph& graph) {
+  return std::any_of(graph.parameters.begin(), graph.parameters.end(),
+                     [](const Parameter& parameter) { return parameter.rows_read > 0; });
 }
 
 ExpertChoice choice_of(const OpGraph& graph, const Op& route) {

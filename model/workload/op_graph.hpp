@@ -34,6 +34,7 @@ struct Parameter {
   std::string name;
   Shape shape;
   OpId op;
+  std::int64_t rows_read = 0;  ///< by a sample, of a sparse gradient, which holds no others; 0: as large as the array
 };
 
 struct Op {
@@ -70,6 +71,15 @@ struct OpGraph {
   [[nodiscard]] const Shape& output_shape(const Op& op) const { return tensor(op.output).shape; }
   [[nodiscard]] std::int64_t parameter_elements() const;
 };
+
+/// Numbers of an array's gradient that `batch` samples make. Of a sparse one: rows read twice are there twice.
+[[nodiscard]] double gradient_elements(const Parameter& parameter, double batch);
+
+/// What that gradient takes up: its numbers, and the index of each row of a sparse one (PyTorch's int64).
+[[nodiscard]] Bytes gradient_bytes(const Parameter& parameter, double batch, Bytes element);
+
+/// Whether an array's gradient is sparse.
+[[nodiscard]] bool has_sparse_gradients(const OpGraph& graph);
 
 /// How the rows of a `route` choose experts.
 [[nodiscard]] ExpertChoice choice_of(const OpGraph& graph, const Op& route);

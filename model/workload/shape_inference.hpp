@@ -22,7 +22,8 @@ namespace tbdsim {
 struct ParameterSpec {
   enum class Role { weight, bias, gamma, beta, recurrent } role = Role::weight;
   Shape shape;
-  std::string suffix;  ///< recurrent only: "weight_ih_l0"
+  std::string suffix;          ///< recurrent only: "weight_ih_l0"
+  std::int64_t rows_read = 0;  ///< as `Parameter`
 };
 
 /// What the arrays of an operator depend on.

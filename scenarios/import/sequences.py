@@ -30,7 +30,7 @@ BERT_2022 = ("a9e2c1d5fbf3", "a07d20a124b2")
 BERT_MIXED_UP = "bae6e931bdfc"
 
 SINGLE = {"BERT Pre-training": "bert-large", "BERT Fine-tuning": "bert-large-squad", "Transformer": "transformer-big",
-          "GNMT": "gnmt", "NCF": "ncf", "TransformerXL": "transformer-xl-base",
+          "GNMT": "gnmt", "NCF": "ncf", "DLRM small": "dlrm", "TransformerXL": "transformer-xl-base",
           "Transformer-XL base model": "transformer-xl-base", "Transformer-XL large model": "transformer-xl-large"}
 
 LAMBDA = {"BERT-base SQuAD fine-tune": "bert-base-squad", "BERT-large SQuAD fine-tune": "bert-large-squad",
@@ -49,8 +49,10 @@ SPEECH = ("tacotron2", "waveglow")
 
 # What trains each network in these examples; SGD with momentum elsewhere.
 OPTIMIZERS = {"bert-base-squad": "adam", "bert-large-squad": "adam", "transformer-big": "adam", "gnmt": "adam",
-              "ncf": "adam", "tacotron2": "adam", "waveglow": "adam", "transformer-xl-base": "lamb", "transformer-xl-large": "lamb",
+              "ncf": "adam", "dlrm": "sgd", "tacotron2": "adam", "waveglow": "adam", "transformer-xl-base": "lamb", "transformer-xl-large": "lamb",
               "transformer-xl-base@softmax": "lamb", "transformer-xl-large@softmax": "adam"}
+# Networks with a table of their own.
+TABLES = {"ncf": "nvidia_ncf", "dlrm": "nvidia_dlrm"}
 # Written with apex's fused optimisers.
 FUSED = {"bert-large", "transformer-big", "gnmt", "ncf"}
 
@@ -65,8 +67,8 @@ def definition(model, tag):
 
 
 def for_precision(text, precision):
-    """A cell that holds one number, or those of fp32 or tf32 and of mixed precision, in the order of the header."""
-    numbers = [int(number) for number in re.findall(r"\d+", text.replace(",", ""))]
+    """A cell that holds one number, or those of fp32 or tf32 and of mixed precision, in the order of the header. "32k": of 1,024."""
+    numbers = [int(number) * (1024 if thousands else 1) for number, thousands in re.findall(r"(\d+)(k?)", text.replace(",", ""))]
     if not numbers:
         return None
     return numbers[0] if precision != "amp" else numbers[-1]
@@ -101,8 +103,9 @@ def stack_of(tag, model, precision):
     # own mixed precision.
     fine_tuning = model.endswith("-squad") and precision == "amp"
     holds_16_bits = fine_tuning or (model in ("bert-large", "ncf") and precision == "amp")
-    # Mask R-CNN (tools/train_net.py) and speech synthesis (train.py) start apex at O1, where the rest holds 16-bit weights.
-    if model in ("mask_rcnn",) + SPEECH and precision == "amp" and tag < "22":
+    # Mask R-CNN (tools/train_net.py) and speech synthesis (train.py) start apex at O1, where the rest holds 16-bit weights. DLRM's
+    # tables are fp32, and its products run in 16 bits (dlrm/scripts/main.py).
+    if model in ("mask_rcnn", "dlrm") + SPEECH and precision == "amp" and tag < "22":
         return f"pytorch-ngc-{tag}-o1"
     variant = "-apex-o2" if holds_16_bits and tag >= "22" else "-apex" if fine_tuning or model in FUSED else ""
     return f"pytorch-ngc-{tag}{variant}"
@@ -160,7 +163,7 @@ def nvidia(row):
     if model == "transformer-big":
         words, batch = WORDS, batch // WORDS
     fit = model == "gnmt" and row["device"] == "V100-SXM2-16GB" and precision == "fp32" and tag != "19.06"
-    return run(row, "nvidia_sequences" if model != "ncf" else "nvidia_ncf", f'nvidia-{model}-{tag}', model, batch, words, tag,
+    return run(row, TABLES.get(model, "nvidia_sequences"), f'nvidia-{model}-{tag}', model, batch, words, tag,
                value=value, optimizer=optimizer, use="fit" if fit else "validation", series=f'{BOARDS[row["device"]]}-{row["source"][-12:]}')
 
 

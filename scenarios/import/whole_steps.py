@@ -36,8 +36,12 @@ SEPARATE_STACK, SEPARATE = "pytorch-1.13", " --set stack.update.gradient_passes=
 
 # Names of TorchBench that the catalogue has under timm's, and timm's definition of a network that torchvision defines as well; it takes
 # the others of benchmarks/dynamo as they are.
-DYNAMO = {"timm_nfnet": "dm_nfnet_f0", "timm_regnet": "regnety_120", "timm_efficientdet": "tf_efficientdet_d1",
+DYNAMO = {"dlrm": "dlrm-torchbench", "timm_nfnet": "dm_nfnet_f0", "timm_regnet": "regnety_120", "timm_efficientdet": "tf_efficientdet_d1",
           "convnext_base": "convnext_base@timm"}
+
+# Records of a step of DLRM, whatever batch is asked: that is the number of batches made beforehand (torchbenchmark/models/dlrm,
+# mini_batch_size, num_batches).
+DYNAMO_BATCH = {"dlrm": 2048}
 
 # Lengths of their sequences: benchmarks/dynamo/huggingface.py (get_sequence_length); TorchBench's `hf_` networks train on their
 # first length (torchbenchmark/util/framework/huggingface/model_factory.py, recalled).
@@ -106,7 +110,8 @@ def torchdynamo(row, catalogue):
     separate = row["model"] in DYNAMO_WORDS and not compiled
     group = "compiled" if compiled else precision
     return Run(table="torchdynamo", group=f"torchdynamo/{group}", hw="a100-sxm4-40gb", model=network,
-               stack=SEPARATE_STACK if separate else "pytorch-2.0-compile" if compiled else "pytorch-2.0", precision=precision, batch=int(row["batch_per_gpu"]),
+               stack=SEPARATE_STACK if separate else "pytorch-2.0-compile" if compiled else "pytorch-2.0", precision=precision,
+               batch=DYNAMO_BATCH.get(row["model"], int(row["batch_per_gpu"])),
                metric="step_time_s", unit="s", value=float(row["value"]) / 1e3, optimizer="none", seq_len=DYNAMO_WORDS.get(row["model"], ""),
                options=WAITS + (SEPARATE if separate else ""),
                # Sets the instructions of a depthwise kernel (model/cost/convolution.cpp).

@@ -210,6 +210,22 @@ TEST_CASE("updates: passes over fp32 parameters, one launch per kernel and array
              WithinRel(5e-6 + 5 * count * 2 / 600e9, 1e-12));
 }
 
+TEST_CASE("a sparse gradient updates the rows read, whatever the table's size; mixed precision unscales them first") {
+  const auto update = [](std::int64_t rows, bool sparse, const KernelModel& kernels) {
+    GraphBuilder g("table", "file", "record", {26}, 4);
+    const TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{rows, 128, false, 1, sparse});
+    g.add(OpKind::element_loss, {x}, {}, "loss");
+    const OpGraph graph = std::move(g).finish().value();
+    return kernels.cost(graph, training_step(graph).update.front(), 1000).kernel.time.base();
+  };
+  // 26,000 rows: the gradient read, the table's read and written.
+  const double bytes = 3.0 * 26000 * 128 * 4;
+  for (const std::int64_t rows : {1000, 10'000'000})
+    CHECK_THAT(update(rows, true, model()), WithinRel(5e-6 + bytes / 600e9, 1e-12));
+  CHECK(update(10'000'000, false, model()) > 10 * update(10'000'000, true, model()));
+  CHECK_THAT(update(1000, true, model(stack(), Precision::amp)), WithinRel(2 * 5e-6 + bytes / 3.0 * 5.0 / 600e9, 1e-12));
+}
+
 TEST_CASE("an attention layer: one kernel where the stack fuses it, else products, softmax and copies of their own") {
   GraphBuilder g("attention", "file", "sentence", {256}, 4);
   const TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{1000, 512});

@@ -15,6 +15,7 @@ Op op_of(OpKind kind, std::size_t inputs = 1) {
   Op op;
   op.kind = kind;
   op.inputs.resize(inputs);
+  if (info(kind).attributes != nullptr) op.attributes = info(kind).attributes();
   return op;
 }
 
@@ -166,6 +167,28 @@ TEST_CASE("a product of two tensors reads both and has two gradients, a table of
   CHECK(2 * product.backward_inputs + product.backward_output == 6.0);
   const Passes rows = memory_passes(op_of(OpKind::embedding), stack).value();
   CHECK(rows.backward_parameters == 1.0);
+}
+
+TEST_CASE("a table whose gradient is sparse: nothing is written backward but rows of bags, and no table") {
+  const Stack stack;
+  const auto passes = [&](const EmbeddingAttributes& attributes, Bytes element = Bytes(4.0)) {
+    Op op = op_of(OpKind::embedding);
+    op.attributes = attributes;
+    return memory_passes(op, stack, element, false).value();
+  };
+  const Passes one = passes({100, 16, false, 1, true});
+  CHECK(one.forward_output == 2.0);
+  CHECK(one.backward_output + one.backward_parameters == 0.0);
+  // Five rows read for one written, and back.
+  const Passes bag = passes({100, 16, false, 5, true});
+  CHECK(bag.forward_output == 6.0);
+  CHECK(bag.backward_output == 6.0);
+  CHECK(bag.backward_parameters == 0.0);
+  CHECK(passes({100, 16, false, 5}).backward_output == 11.0);
+  // A kernel that casts reads 32 bits and writes 16: three times 16.
+  CHECK(passes({100, 16, false, 1, true, true}, Bytes(2.0)).forward_output == 3.0);
+  CHECK(passes({100, 16, false, 1, true, true}, Bytes(2.0)).backward_output == 3.0);
+  CHECK(passes({100, 16, false, 1, true, true}).backward_output == 0.0);
 }
 
 TEST_CASE("launch or bandwidth, both sides of where they are equal") {

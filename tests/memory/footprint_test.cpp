@@ -6,6 +6,7 @@
 
 #include "model/memory/eager_trace.hpp"
 #include "model/memory/replay.hpp"
+#include "model/workload/graph_builder.hpp"
 #include "model/workload/saved_tensors.hpp"
 #include "tests/memory/small_step.hpp"
 
@@ -53,6 +54,21 @@ TEST_CASE("the peak is at least what stays and at least what backward needs") {
       const Bytes loss = 8.0 * 1000 * Bytes(4.0);
       CHECK_THAT((kept + input).base(), WithinRel((8.0 * saved.per_sample + saved.fixed + loss).base(), 2e-3));
     }
+}
+
+TEST_CASE("a sparse gradient takes the rows read and their indices, whatever the table's size") {
+  const auto gradients = [](std::int64_t rows, bool sparse) {
+    GraphBuilder g("table", "file", "record", {26}, 4);
+    const TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{rows, 128, false, 1, sparse});
+    g.add(OpKind::element_loss, {x}, {}, "loss");
+    return of(network(std::move(g).finish().value()), stack(MemoryPlan::caching_allocator), batch(1000))
+        .ranks.front()
+        .parts[MemoryPart::gradients]
+        .base();
+  };
+  CHECK(gradients(10'000'000, true) == 26000.0 * (128 * 4 + 8));
+  CHECK(gradients(50'000, true) == gradients(10'000'000, true));
+  CHECK(gradients(10'000'000, false) == 1e7 * 128 * 4);
 }
 
 TEST_CASE("parameters, gradients and optimiser state: bytes per parameter") {

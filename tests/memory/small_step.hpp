@@ -13,13 +13,17 @@ struct Network {
   std::vector<StepNode> nodes;
 };
 
-inline Network network(const char* name, const char* variant = "torchvision") {
-  const ZooEntry* entry = find_network(name, variant).value();
-  Network n{entry->build(*entry, {}).value(), {}};
+inline Network network(OpGraph graph) {
+  Network n{std::move(graph), {}};
   const TrainingStep step = training_step(n.graph);
   for (const auto* part : {&step.forward, &step.backward, &step.update})
     n.nodes.insert(n.nodes.end(), part->begin(), part->end());
   return n;
+}
+
+inline Network network(const char* name, const char* variant = "torchvision") {
+  const ZooEntry* entry = find_network(name, variant).value();
+  return network(entry->build(*entry, {}).value());
 }
 
 inline const Network& resnet() {

@@ -17,7 +17,7 @@ namespace {
 
 bool multiplies(const OperatorRow& row) {
   return row.family == OpFamily::convolution || row.family == OpFamily::gemm || row.family == OpFamily::recurrent ||
-         row.family == OpFamily::attention || row.family == OpFamily::experts;
+         row.family == OpFamily::attention || row.family == OpFamily::experts || row.kind == OpKind::pair_products;
 }
 
 /// The passes of a framework that fuses nothing, and issues kernels one by one or from a graph.
@@ -26,6 +26,7 @@ Passes passes_of(const OperatorRow& row, bool eager) {
   Op op;
   op.kind = row.kind;
   op.inputs.resize(static_cast<std::size_t>(row.min_inputs));
+  if (row.attributes != nullptr) op.attributes = row.attributes();
   return row.framework_passes(op, {eager, 3, 5, 3, 3, 3});
 }
 
@@ -204,6 +205,7 @@ std::vector<Example> examples() {
       {OpKind::grouped_linear, GroupedLinearAttributes{4, 5, true}, {{18, 16}}, {18, 5}, 2},
       {OpKind::combine, {}, {{18, 16}, {9, 4}}, {9, 16}, 0},
       {OpKind::latent_keys, LatentKeysAttributes{4}, {{9, 16}, {9, 2}}, {9, 24}, 0},
+      {OpKind::pair_products, PairProductsAttributes{8}, {{9, 16}, {16}}, {56}, 0},
       {OpKind::collective,
        CollectiveAttributes{CollectiveKind::all_gather, CollectiveKind::reduce_scatter, Axis::tensor, true},
        {{9, 16}},
@@ -410,6 +412,17 @@ TEST_CASE("impossible operators are refused with their reason") {
         "experts and features must be at least 1, got 0 and 5");
   CHECK(reason(K::combine, {}, {{18, 16}, {4, 4}}) == "expects equally many rows for each row of scores, got 18x16 and 4x4");
   CHECK(reason(K::latent_keys, LatentKeysAttributes{3}, {{9, 16}, {9, 2}}) == "width 16 does not divide into 3 heads");
+  CHECK(reason(K::embedding, EmbeddingAttributes{100, 16, false, 3}, {{9}}) == "accepted as 3x16");
+  CHECK(reason(K::embedding, EmbeddingAttributes{100, 16, false, 2}, {{9}}) ==
+        "sums bags of 2 tokens, of which 9 are no multiple");
+  CHECK(reason(K::embedding, EmbeddingAttributes{100, 16, true, 1, true}, {{9}}) ==
+        "tied: whether gradients are sparse is said where the table is");
+  CHECK(reason(K::embedding, EmbeddingAttributes{100, 16, false, 3, true, true}, {{9}}) ==
+        "joint: of sparse tables that sum no bags");
+  CHECK(reason(K::pair_products, PairProductsAttributes{1}, {{9, 16}, {16}}) == "accepted as 52");
+  CHECK(reason(K::pair_products, PairProductsAttributes{0}, {{9, 16}, {16}}) == "multiple must be at least 1, got 0");
+  CHECK(reason(K::pair_products, PairProductsAttributes{}, {{9, 16}, {9, 16}}) ==
+        "expects a matrix and a vector, got 9x16 and 9x16");
   CHECK(reason(K::repeat, RepeatAttributes{0}, {{9, 4}}) == "times must be 1 to 1000000, got 0");
   CHECK(reason(K::pairwise_add, {}, {{9, 4}, {7, 5}}) == "expects two sequences of equal width, got 9x4 and 7x5");
   CHECK(reason(K::upsample, UpsampleAttributes{0}, {{4, 8, 8}}) == "factor must be at least 1, got 0");

@@ -26,6 +26,15 @@ TEST_CASE("networks of other tasks have the published number of parameters") {
   CHECK_THAT(millions("lstm_lm"), Catch::WithinAbs(66.0, 0.1));
   CHECK(parameters("ncf") == 31832577);
   CHECK(parameters("unet") == 31030658);
+  // DLRM: rows of the tables of each source, and the layers between the dense features, the products of pairs and the score.
+  const std::int64_t bottom = 13 * 512 + 512 + 512 * 256 + 256 + 256 * 128 + 128;
+  const std::int64_t top = 1024 * 1024 + 1024 + 1024 * 512 + 512 + 512 * 256 + 256 + 256 + 1;
+  CHECK(parameters("dlrm-mlperf") == std::int64_t{187767399} * 128 + bottom + 479 * 1024 + 1024 + top);
+  CHECK(parameters("dlrm") == std::int64_t{32709138} * 128 + bottom + 480 * 1024 + 1024 + top);
+  CHECK(parameters("dlrm-kaggle") == std::int64_t{33762577} * 16 + 13 * 512 + 512 + 512 * 256 + 256 + 256 * 64 + 64 + 64 * 16 +
+                                         16 + 367 * 512 + 512 + 512 * 256 + 256 + 256 + 1);
+  CHECK(parameters("dlrm-torchbench") ==
+        std::int64_t{8000000} * 64 + 512 * 512 + 512 + 512 * 64 + 64 + 100 * 1024 + 1024 + 2 * (1024 * 1024 + 1024) + 1024 + 1);
   CHECK_THAT(millions("faster_rcnn"), Catch::WithinAbs(47.5, 0.1));
   // torchvision's fasterrcnn_resnet50_fpn has 41.76 million, of which the first 0.23 are not trained here.
   CHECK_THAT(millions("faster_rcnn_r50"), Catch::WithinAbs(41.5, 0.1));

@@ -57,18 +57,52 @@ InferredShape embedding_shape(const OpAttributes& attributes, const ShapeInputs&
   const Shape& x = *inputs[0];
   if (x.size() != 1) return refuse_shape("expects a sequence of tokens (T), got {}", to_text(x));
   if (a.rows < 1 || a.width < 1) return refuse_shape("rows and width must be at least 1, got {} and {}", a.rows, a.width);
-  return Shape{x[0], a.width};
+  if (a.bag < 1 || x[0] % a.bag != 0) return refuse_shape("sums bags of {} tokens, of which {} are no multiple", a.bag, x[0]);
+  if (a.joint && (a.bag > 1 || !a.sparse)) return refuse_shape("joint: of sparse tables that sum no bags");
+  if (a.tied && a.sparse) return refuse_shape("tied: whether gradients are sparse is said where the table is");
+  return Shape{x[0] / a.bag, a.width};
 }
 
 std::vector<ParameterSpec> embedding_arrays(const ParameterRequest& r) {
   const auto& a = std::get<EmbeddingAttributes>(r.attributes);
   if (a.tied) return {};
-  return {{ParameterSpec::Role::weight, {a.rows, a.width}, {}}};
+  return {{ParameterSpec::Role::weight, {a.rows, a.width}, {}, a.sparse ? r.input.front() : 0}};
 }
 
+/// Rows read and written. Backward adds them into a table of gradients that was set to zero; a sparse gradient is what came from
+/// the output itself, and of bags a copy for each token (aten/src/ATen/native/EmbeddingBag.cpp,
+/// _embedding_bag_sparse_backward). A joint kernel turns fp32 rows into 16 bits and their gradients back: a wide pass is two
+/// narrow ones (DeepLearningExamples, PyTorch/Recommendation/DLRM/dlrm/cuda_src/gather_gpu_fused.cu).
+Passes embedding_passes(const Op& op, const PassFacts& facts) {
+  const auto& a = std::get<EmbeddingAttributes>(op.attributes);
+  const auto bag = static_cast<double>(a.bag);
+  if (a.joint && facts.narrow) return {0, 3, 0, 3};
+  if (a.sparse) return {0, 1 + bag, 0, a.bag > 1 ? 1 + bag : 0};
+  return {0, 1 + bag, 0, 1 + 2 * bag, 1};
+}
+
+InferredShape pairs_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
+  const std::int64_t multiple = std::get<PairProductsAttributes>(attributes).multiple;
+  const Shape &rows = *inputs[0], &vector = *inputs[1];
+  if (rows.size() != 2 || vector.size() != 1)
+    return refuse_shape("expects a matrix and a vector, got {} and {}", to_text(rows), to_text(vector));
+  if (multiple < 1) return refuse_shape("multiple must be at least 1, got {}", multiple);
+  const std::int64_t joined = rows[0] * (rows[0] - 1) / 2 + vector[0];
+  return Shape{(joined + multiple - 1) / multiple * multiple};
+}
+
+/// Each pair once.
+std::int64_t pairs_macs(const OpGraph& graph, const Op& op) {
+  const Shape& rows = graph.input_shape(op);
+  return rows[0] * (rows[0] - 1) / 2 * rows[1];
+}
+std::int64_t pairs_backward_macs(const OpGraph& graph, const Op& op) { return 2 * pairs_macs(graph, op); }
+
+/// Tokens, and the bag that each lies in.
 SavedByOp keep_tokens(const SavingContext& c) {
   if (c.mxnet()) return keep_input(c);
-  return {{}, saved_count(c.input()) * kSavedIndex, {}};
+  const double indices = std::get<EmbeddingAttributes>(c.op.attributes).bag > 1 ? 2.0 : 1.0;
+  return {{}, indices * saved_count(c.input()) * kSavedIndex, {}};
 }
 
 constexpr std::string_view kLinearNames[]{"Gemm"}, kMatmulNames[]{"MatMul"};
@@ -113,15 +147,32 @@ constexpr OperatorRow kRows[]{
         .kind = OpKind::embedding,
         .name = "embedding",
         .takes = "tokens",
-        .keys = "`rows`, `width`; `tied` (false): the table is another layer's",
+        .keys =
+            "`rows`, `width`; `tied` (false): the table is another layer's; `bag` (1): tokens whose rows are summed; `sparse` "
+            "(false): gradient and update touch the rows read alone; `joint` (false): several tables in one kernel, which casts",
         .attributes = defaults<EmbeddingAttributes>,
         .shape = embedding_shape,
         .parameters = embedding_arrays,
-        // Rows read and written; backward adds them into a table of gradients that was set to zero.
-        .passes = {0, 2, 0, 3, 1},
+        .framework_passes = embedding_passes,
         .saved = keep_tokens,
         .autocast = AutocastRule::joined,
         .placement = Placement::vocabulary,
+    },
+    {
+        .kind = OpKind::pair_products,
+        .name = "pair_products",
+        .takes = "a sequence and a vector",
+        .keys = "`multiple` (1): zeros fill the result up to one",
+        .min_inputs = 2,
+        .max_inputs = 2,
+        .attributes = defaults<PairProductsAttributes>,
+        .shape = pairs_shape,
+        .macs = pairs_macs,
+        .backward_macs = pairs_backward_macs,
+        .multiplies_activations = true,
+        .passes = {1, 1, 2, 1},
+        .saved = keep_input,
+        .autocast = AutocastRule::narrow,
     },
 };
 

@@ -64,6 +64,7 @@ void append_tacotron2(std::vector<ZooEntry>& entries);
 void append_text_encoders(std::vector<ZooEntry>& entries);
 void append_tnt(std::vector<ZooEntry>& entries);
 void append_torchbench(std::vector<ZooEntry>& entries);
+void append_dlrm(std::vector<ZooEntry>& entries);
 void append_transformer(std::vector<ZooEntry>& entries);
 void append_transformer_xl(std::vector<ZooEntry>& entries);
 void append_vgg(std::vector<ZooEntry>& entries);

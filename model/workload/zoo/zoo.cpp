@@ -88,6 +88,7 @@ std::vector<ZooEntry> all_entries() {
   append_text_encoders(entries);
   append_tnt(entries);
   append_torchbench(entries);
+  append_dlrm(entries);
   append_transformer(entries);
   append_transformer_xl(entries);
   append_vgg(entries);
