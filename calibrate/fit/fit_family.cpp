@@ -35,12 +35,15 @@ Seconds gemm_prediction(const Observation& row, const FormConstants& form, const
 
 // ---- convolution ----------------------------------------------------------------------------------------------------
 
-/// Constants of the generation; of cuDNN 7 where this one was never fitted.
+/// Constants of the generation; of cuDNN 7 where this one was never fitted. Kernels that load ahead are those of products.
 FormConstants convolution_form(const Observation& row, const KernelConstants& constants, const Device& device) {
   const std::string suffix = on_tensor_cores(device, row.precision) ? "-tensor" : "";
   auto found = constants.convolution.find(std::string(row.generation) + suffix);
   if (found == constants.convolution.end()) found = constants.convolution.find("cudnn7" + suffix);
-  return found == constants.convolution.end() ? ConvolutionConstants{} : found->second;
+  ConvolutionConstants form = found == constants.convolution.end() ? ConvolutionConstants{} : found->second;
+  if (on_tensor_cores(device, row.precision) && has_pipelined_products(device, row.precision, constants))
+    form.pipelined = pipelined_constants(constants, row.precision, row.generation, device);
+  return form;
 }
 
 /// Time of the fastest offered algorithm.

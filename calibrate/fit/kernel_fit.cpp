@@ -14,6 +14,7 @@
 #include "calibrate/fit/prediction.hpp"
 #include "calibrate/fit/shared_form.hpp"
 #include "calibrate/fit/transfer_sigma.hpp"
+#include "model/cost/board_rates.hpp"
 #include "model/cost/product_power.hpp"
 #include "model/cost/transfer.hpp"
 #include "model/hardware/constant_bounds.hpp"

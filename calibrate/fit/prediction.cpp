@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/cost/board_rates.hpp"
 #include "model/cost/product_power.hpp"
 
 namespace tbdsim::calibrate {

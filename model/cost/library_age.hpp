@@ -16,4 +16,8 @@ namespace tbdsim {
 /// `cuda` is a release such as "11.1".
 [[nodiscard]] double young_library_share(const Architecture& chip, const std::string& cuda);
 
+/// The same of convolutions whose kernels load ahead, as products since Ampere do. Fitted: those rows on A100 boards, of which
+/// convolutions take a smaller part under this model than under the one that products' share was fitted with.
+[[nodiscard]] double young_convolution_share(const Architecture& chip, const std::string& cuda);
+
 }  // namespace tbdsim

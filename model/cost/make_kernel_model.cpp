@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/cost/attention_support.hpp"
+#include "model/cost/board_rates.hpp"
 #include "model/cost/fused_attention.hpp"
 #include "model/cost/kernel_model.hpp"
 #include "model/cost/library_age.hpp"
@@ -155,7 +156,8 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.convolution_constants_ = convolution->second;
   model.gemm_constants_ = *gemm;
   if (unit.tensor_core && has_pipelined_products(device, unit.parameter_class, constants))
-    model.gemm_constants_.pipelined = pipelined_constants(constants, unit.parameter_class, stack.convolution.generation, device);
+    model.gemm_constants_.pipelined = model.convolution_constants_.pipelined =
+        pipelined_constants(constants, unit.parameter_class, stack.convolution.generation, device);
   if (!device.chip.fused_winograd) {
     withdraw(model.stack_.convolution, [](ConvolutionAlgorithm a) { return a == ConvolutionAlgorithm::winograd_fused; });
   }
@@ -172,7 +174,10 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
                                                   (unit.tensor_core ? "-tensor" : ""));
   if (recurrent != constants.recurrent.end()) model.recurrent_constants_ = recurrent->second;
   const double young = unit.tensor_core ? young_library_share(device.chip, stack.cuda) : 1.0;
-  model.convolution_rates_ = kernel_rates(device, young * unit.peak, model.convolution_.parameters, unit.parameter_class);
+  const double young_convolutions =
+      model.convolution_constants_.pipelined ? young_convolution_share(device.chip, stack.cuda) : young;
+  model.convolution_rates_ =
+      kernel_rates(device, young_convolutions * unit.peak, model.convolution_.parameters, unit.parameter_class);
   model.gemm_rates_ = kernel_rates(device, young * unit.peak, model.gemm_.parameters, unit.parameter_class);
   model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters, "fp32");
   model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters, "fp32");

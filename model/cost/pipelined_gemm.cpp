@@ -158,8 +158,8 @@ TiledGemm pipelined_gemm(const GemmShape& shape, Bytes element, const PipelinedC
   constexpr Bytes kHalf(2.0);
   const ProductElements bytes = product_elements(element);
   const double sms = rates.multiprocessors, bandwidth = rates.bandwidth.base();
-  const double rows = shape.m * shape.k * shape.count * bytes.operand.base();
-  const double weights = shape.k * shape.n * shape.count * bytes.operand.base();
+  const double rows = (shape.rows_held > 0.0 ? shape.rows_held : shape.m * shape.k * shape.count) * bytes.operand.base();
+  const double weights = (shape.weights_held > 0.0 ? shape.weights_held : shape.k * shape.n * shape.count) * bytes.operand.base();
   const double results = shape.m * shape.n * shape.count * bytes.result.base();
   const double faster = std::max(1.0, rates.cache_bandwidth.base() / bandwidth);
   const double cached = cached_bytes(shape, rows, weights, results, rates);

@@ -14,6 +14,8 @@ struct GemmShape {
   double count = 1;
   bool transposed_b = false;  ///< B[k,n] is stored as [n,k], as the weights of a forward pass are
   int weight_copies = 0;      ///< of B, that a benchmark takes in turns and may find in the cache; 0: B comes from memory
+  double rows_held = 0;       ///< numbers that all rows of A are gathered from, which overlap in a convolution; 0: m k count
+  double weights_held = 0;    ///< the same of B's columns; 0: k n count
 };
 
 /// Bytes a product moves. `operands` once; each further column of tiles reads a part of A (`rows`) again from

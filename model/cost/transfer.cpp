@@ -294,7 +294,7 @@ bool has_products(const KernelConstants& constants, std::string_view precision) 
 ResolvedParameters kernel_parameters(const Device& device, Question question, const KernelConstants& constants) {
   const auto [family, precision, wanted, kernels] = question;
   const FamilyParameters* const own = own_parameters(device, family, precision);
-  if (own != nullptr && own->sustained_efficiency.has_value() == kernels.has_value())
+  if (own != nullptr && (own->sustained_efficiency.has_value() == kernels.has_value() || family != name(KernelFamily::gemm)))
     return {at_own_clock(device, wanted, *own, when_sampled(device)), false, own->samples == 0, own->samples == 0 ? 1.0 : 0.0};
   const bool eight = kernels && precision == "fp8" && has_products(constants, precision);
   const std::string_view lent = eight ? precision : lent_class(device, family, precision, constants);
@@ -333,13 +333,29 @@ ResolvedParameters kernel_parameters(const Device& device, Question question, co
   return resolved;
 }
 
+/// Convolutions without samples of the board run at the rates of its products, as far as relatives' convolutions scatter.
+ResolvedParameters at_rates_of_products(const ResolvedParameters& convolution, const FamilyParameters& products) {
+  ResolvedParameters result = convolution;
+  result.parameters.compute_efficiency = products.compute_efficiency;
+  result.parameters.bandwidth_efficiency = products.bandwidth_efficiency;
+  result.parameters.sustained_efficiency = products.sustained_efficiency;
+  result.parameters.launch = products.launch;
+  return result;
+}
+
 }  // namespace
 
 ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
                                       const KernelConstants& constants) {
-  const bool pipelined = family == name(KernelFamily::gemm) && has_pipelined_products(device, precision, constants);
+  const bool loads_ahead = has_pipelined_products(device, precision, constants);
+  const bool pipelined = family == name(KernelFamily::gemm) && loads_ahead;
   ResolvedParameters resolved =
       kernel_parameters(device, {family, precision, precision, pipelined ? pipelined_kernels(device) : std::nullopt}, constants);
+  if (family == name(KernelFamily::convolution) && loads_ahead && resolved.transferred)
+    resolved = at_rates_of_products(
+        resolved,
+        kernel_parameters(device, {name(KernelFamily::gemm), precision, precision, pipelined_kernels(device)}, constants)
+            .parameters);
   // What the host takes belongs to it and to the framework, not to the board: every host measured counts alike.
   const auto call = constants.calls.find(family);
   if (!resolved.parameters.call && call != constants.calls.end()) resolved.parameters.call = call->second;
@@ -355,46 +371,6 @@ bool has_pipelined_products(const Device& device, std::string_view precision, co
 
 ResolvedParameters resolve_tiled_products(const Device& device, std::string_view precision, const KernelConstants& constants) {
   return kernel_parameters(device, {"gemm", precision, precision, {}}, constants);
-}
-
-Hertz instruction_clock(const Device& device) {
-  constexpr Hertz kTypicalClock(1.4e9);  // boards of the catalogue lie around this
-  return device.sustained_clock.value_or(device.boost_clock.value_or(kTypicalClock));
-}
-
-KernelRates sustained_rates(const Device& device, FlopPerSecond peak, double share, BytesPerSecond bandwidth, Seconds launch,
-                            std::string_view precision) {
-  constexpr double kTypicalThreads = 2048.0;
-  KernelRates rates{peak * share, bandwidth, launch, device.multiprocessors, instruction_clock(device)};
-  rates.cache = device.l2_capacity.value_or(Bytes(0.0));
-  rates.resident_threads = device.max_threads_per_multiprocessor.value_or(kTypicalThreads);
-  rates.slow_integers = device.chip.slow_integers;
-  rates.fp32_lanes = rates.slow_integers ? device.fp32_lanes : fed_lanes(device.fp32_lanes);
-  rates.peak = peak * (precision == "fp32" ? wanted_clock(clocked(device)) : tensor_clock(device, precision));
-  // Cycles that are no product neither wait for operands nor draw the power of tensor cores: they pass at the full rate.
-  if (const auto overhead = precision == "fp32" ? std::nullopt : tensor_overhead(device, precision))
-    rates.step_overhead = *overhead * share;
-  rates.share = share;
-  rates.cache_reach = device.chip.cache_reach;
-  rates.exponentials = device.chip.exponentials;
-  rates.warp_products = precision == "fp32" ? 1.0 : device.chip.warp_products;
-  rates.translations = device.address_translations.value_or(Hertz(0.0));
-  // Bytes that the last level of cache delivers in a cycle, for each multiprocessor (fitted: products of the L40S, whose cache
-  // holds the weights that its samples cycle through).
-  constexpr double kCacheBytes = 5.1;
-  rates.boost = device.boost_clock.value_or(instruction_clock(device));
-  rates.cache_bandwidth = BytesPerSecond(kCacheBytes * device.multiprocessors * rates.boost.base());
-  return rates;
-}
-
-KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters,
-                         std::string_view precision) {
-  KernelRates rates = sustained_rates(device, peak, parameters.compute_efficiency,
-                                      device.memory_bandwidth * parameters.bandwidth_efficiency, parameters.launch, precision);
-  if (parameters.sustained_efficiency) rates.sustained = peak * *parameters.sustained_efficiency;
-  constexpr double kQuantizeShare = 0.6;  // of the memory bandwidth: geometric mean of the boards with samples
-  rates.quantize_bandwidth = device.memory_bandwidth * parameters.quantize_bandwidth.value_or(kQuantizeShare);
-  return rates;
 }
 
 }  // namespace tbdsim

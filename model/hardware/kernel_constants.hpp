@@ -46,17 +46,18 @@ using FilterClassScales = std::array<double, 4>;
 struct ConvolutionConstants {
   TileConstants tiles;  ///< of the implicit GEMM; compute_scale is set per pass and class
   FilterClassScales forward{1, 1, 1, 1}, backward_data{1, 1, 1, 1}, backward_weights{1, 1, 1, 1};
-  double gather_penalty = 10.0;               ///< of backward weights, beside the tile penalty: both operands lie along k
-  double scatter_scale = 1.8;                 ///< compute time of a strided backward-data product that scatters its results
-  double scatter_passes = 8.0;                ///< passes over those results, which are added up in memory
-  double winograd_fused_cost = 1.25;          ///< transforms inside the fused kernel, relative to its products
-  double winograd_filter_passes = 1.5;        ///< over the filters and their transform, by a kernel before the fused one
-  double winograd_gemm_scale = 0.83;          ///< compute time of the transformed products against a plain GEMM
-  double transform_bandwidth = 0.67;          ///< share of the sustained bandwidth that transforms reach
-  double transform_bandwidth_weights = 0.93;  ///< the same in the weight gradient
-  double fft_scale = 1.10;                    ///< complex products against real ones of 4 x the FLOP
-  double depthwise_bandwidth = 0.5;           ///< share of the bandwidth that depthwise kernels reach
-  Bytes aligned{0.0};                         ///< channels are padded to a multiple of this: a load of tensor cores
+  double gather_penalty = 10.0;                 ///< of backward weights, beside the tile penalty: both operands lie along k
+  double scatter_scale = 1.8;                   ///< compute time of a strided backward-data product that scatters its results
+  double scatter_passes = 8.0;                  ///< passes over those results, which are added up in memory
+  double winograd_fused_cost = 1.25;            ///< transforms inside the fused kernel, relative to its products
+  double winograd_filter_passes = 1.5;          ///< over the filters and their transform, by a kernel before the fused one
+  double winograd_gemm_scale = 0.83;            ///< compute time of the transformed products against a plain GEMM
+  double transform_bandwidth = 0.67;            ///< share of the sustained bandwidth that transforms reach
+  double transform_bandwidth_weights = 0.93;    ///< the same in the weight gradient
+  double fft_scale = 1.10;                      ///< complex products against real ones of 4 x the FLOP
+  double depthwise_bandwidth = 0.5;             ///< share of the bandwidth that depthwise kernels reach
+  std::optional<PipelinedConstants> pipelined;  ///< of the implicit GEMM where kernels load ahead, in the place of the above
+  Bytes aligned{0.0};                           ///< channels are padded to a multiple of this: a load of tensor cores
 };
 
 /// Constants of one generation of a library's recurrent layers, shared by all boards.

@@ -1,5 +1,6 @@
 // The worked examples "Tiled GEMM" and "Memory-bound operator" of model/cost/README.md, by hand and by the model.
 #include "model/cost/gemm.hpp"
+#include "model/cost/board_rates.hpp"
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "model/cost/convolution.hpp"
 #include "model/cost/gemm.hpp"
 #include "tests/catch.hpp"
 #include "tests/closed_form/cost_example.hpp"
@@ -171,4 +172,42 @@ TEST_CASE("8-bit operands are half as long, their results are not, quantising is
   CHECK_THAT(quantize_time(1e8, c, rates).base(), WithinRel(9e-6 + 1.5 * 3e8 / 600e9, 1e-12));
   // 3 MB stay in the cache, which delivers twice as much.
   CHECK_THAT(quantize_time(1e6, c, rates).base(), WithinRel(9e-6 + 1.5 * 3e6 / 600e9 * 1500 / 3000, 1e-12));
+}
+
+TEST_CASE(
+    "worked example: a convolution of 3 x 3 is its product, gathered at 1.15 times the arithmetic from an image read once") {
+  // 100 images of 256 x 16 x 16, 256 filters: 25600 x 256 x 2304 in tiles of 256 x 128, two waves.
+  const ConvolutionShape shape{100, 256, 16, 16, 256, 3, 3, 16, 16, 1, 1, 1};
+  ConvolutionConstants constants;
+  constants.pipelined = kernels();
+  constants.aligned = Bytes(16.0);
+  const KernelTimeModel model =
+      convolution_time(shape, ConvolutionPass::forward, ConvolutionAlgorithm::implicit_gemm, kHalf, constants, board()).value();
+  const double multiply = 2 * 2 * 256 * 128 * 2304.0 * (100 / 160e12) * 1.15 * (1 + 12 * (1 / 256.0 + 1 / 128.0));
+  const double load = 2 * 4e-9 * 2304, stores = 80e-12 * 2 * 256 * 128 * 2;
+  const double compute = norm3(multiply, load) + stores;
+  const double memory = (2 * 100 * 256 * 256.0 + 256 * 2304.0) * 2 / 1500e9 + 0.13e-6;
+  CHECK_THAT(model.time.base(), WithinRel(3e-6 + norm3(compute, memory), 1e-9));
+  CHECK(model.bytes == Bytes((2 * 100 * 256 * 256.0 + 256 * 2304.0) * 2));
+  CHECK(documented("= " + microseconds(Seconds(compute))));
+  CHECK(documented("= " + microseconds(Seconds(memory))));
+  CHECK(documented("= " + microseconds(model.time)));
+}
+
+TEST_CASE("a convolution of one tap is a plain product; channels of an image are filled up to a load of 16 bytes") {
+  ConvolutionConstants constants;
+  constants.pipelined = kernels();
+  constants.aligned = Bytes(16.0);
+  const auto time = [&](const ConvolutionShape& shape, ConvolutionPass pass) {
+    return convolution_time(shape, pass, ConvolutionAlgorithm::implicit_gemm, kHalf, constants, board())->time.base();
+  };
+  const double launch = 3e-6;
+  const ConvolutionShape one{16, 256, 32, 32, 512, 1, 1, 32, 32, 1, 1, 1};
+  CHECK_THAT(time(one, ConvolutionPass::forward), WithinRel(launch + time_of({16384, 512, 256}).base(), 1e-12));
+  CHECK_THAT(time(one, ConvolutionPass::backward_data), WithinRel(launch + time_of({16384, 256, 512}).base(), 1e-12));
+  CHECK_THAT(time(one, ConvolutionPass::backward_weights), WithinRel(launch + time_of({512, 256, 16384}).base(), 1e-12));
+  const auto image = [](double channels) { return ConvolutionShape{256, channels, 64, 64, 512, 3, 3, 64, 64, 1, 1, 1}; };
+  const double three = time(image(3), ConvolutionPass::forward), eight = time(image(8), ConvolutionPass::forward);
+  CHECK(three < eight);  // fewer bytes
+  CHECK(three > 0.95 * eight);
 }

@@ -1,5 +1,6 @@
 // The worked example "Transfer between boards" of model/cost/README.md.
 #include "model/cost/transfer.hpp"
+#include "model/cost/board_rates.hpp"
 
 #include <cmath>
 

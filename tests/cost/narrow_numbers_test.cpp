@@ -1,5 +1,6 @@
 // 16-bit numbers: what they move, who casts them, and where tensor cores take or lack them.
 #include "model/cost/autocast.hpp"
+#include "model/cost/board_rates.hpp"
 #include "model/cost/kernel_model.hpp"
 
 #include <algorithm>

@@ -1,8 +1,10 @@
 // Where a device's parameters come from: its own file, its row, or relatives by weight.
 #include "model/cost/transfer.hpp"
+#include "model/cost/board_rates.hpp"
 
 #include <cmath>
 
+#include "model/hardware/cluster.hpp"
 #include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
@@ -373,4 +375,30 @@ TEST_CASE("rates: shares of the description's peak and bandwidth, a stated clock
   CHECK(own.launch == Seconds(4e-6));
   CHECK(own.multiprocessors == 20);
   CHECK(own.clock == Hertz(1200e6));
+}
+
+TEST_CASE("convolutions since Ampere take the rates of the board's products, until it has samples of convolutions itself") {
+  const Catalogue catalogue{TBDSIM_SOURCE_DIR};
+  const auto constants = read_kernel_constants(TBDSIM_SOURCE_DIR "/hardware/kernels.toml", all_architectures()).value();
+  const auto resolved = [&](const Device& d, const char* family) { return resolve_parameters(d, family, "fp16", constants); };
+  for (const char* id : {"a100-sxm4-80gb", "h100-sxm5-80gb", "l40s"}) {
+    const Device d = load_device(catalogue, id).value();
+    const ResolvedParameters convolution = resolved(d, "convolution"), products = resolved(d, "gemm");
+    CHECK(convolution.parameters.compute_efficiency == products.parameters.compute_efficiency);
+    CHECK(convolution.parameters.sustained_efficiency == products.parameters.sustained_efficiency);
+    CHECK(convolution.transferred);
+    CHECK(convolution.parameters.spread > products.parameters.spread);
+    // What a fit of such samples writes, with the sustained share or without.
+    for (const bool sustained : {true, false}) {
+      Device own = d;
+      own.calibration.families.push_back(
+          {"convolution", "fp16", 0.3, 0.8, Seconds(5e-6), 0.1, 40, "fitted: a test", 0.02, 0.02, 0.1});
+      if (sustained) own.calibration.families.back().sustained_efficiency = 0.25;
+      CHECK(resolved(own, "convolution").parameters.compute_efficiency == 0.3);
+      CHECK_FALSE(resolved(own, "convolution").transferred);
+      CHECK(resolved(own, "gemm").parameters.compute_efficiency == products.parameters.compute_efficiency);
+    }
+  }
+  const Device volta = load_device(catalogue, "v100-sxm2-16gb").value();
+  CHECK_FALSE(resolved(volta, "convolution").transferred);
 }

@@ -12,6 +12,7 @@
 #include "calibrate/fit/prediction.hpp"
 #include "calibrate/fit/recurrent_family.hpp"
 #include "calibrate/fit/unused.hpp"
+#include "model/cost/board_rates.hpp"
 #include "model/cost/transfer.hpp"
 #include "model/hardware/hardware_file.hpp"
 #include "tests/architectures.hpp"

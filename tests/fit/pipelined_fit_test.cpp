@@ -5,6 +5,7 @@
 #include "calibrate/fit/board_fit.hpp"
 #include "calibrate/fit/fit_family.hpp"
 #include "calibrate/fit/kernel_fit.hpp"
+#include "model/cost/board_rates.hpp"
 #include "model/cost/pipelined_gemm.hpp"
 #include "model/cost/product_power.hpp"
 #include "model/cost/transfer.hpp"

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "calibrate/fit/kernel_fit.hpp"
+#include "model/cost/board_rates.hpp"
 #include "model/cost/transfer.hpp"
 #include "model/hardware/cluster.hpp"
 #include "tests/catch.hpp"

@@ -79,7 +79,7 @@ std::vector<Handicap> everyday_handicaps() {
           {"nvlink-not-used", job("dgx1", "vgg16", 32, "amp"), {"hw.link.nvlink.wires=[]"}},
           {"nvlink-not-used", job(dgx, "bert-large", 16, "amp"), {"hw.link.nvlink.wires=[]"}},
           {"power-cap", job("rtx-4090", "bert-large", 8, "bf16"), {"hw.device.power_limit=0.5x"}},
-          {"clock-held-down", job("dgx-h100", "vgg16", 128, "amp"), {"hw.device.boost_clock=0.5x"}},
+          {"clock-held-down", job("dgx-h100", "vit_b_16", 128, "amp"), {"hw.device.boost_clock=0.5x"}},
           {"smaller-batch", job(cards, "resnet50", 128, "amp"), {"parallel.batch=16"}},
           {"smaller-batch", job("h100-sxm5-80gb", "resnet50", 256, "amp"), {"parallel.batch=32"}},
           {"dataparallel", job(cards, "vgg16", 32, "amp"), {"parallel.exchange=dataparallel"}},
