@@ -270,26 +270,47 @@ void check_cells(const Configuration& configuration, Errors& errors) {
                                   configuration.stack.id, cells, kMostCells)});
 }
 
+/// Whether a layer shares the array of a table whose gradient is sparse: a sum of both uses is dense.
+bool shares_sparse_table(const OpGraph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [&](const Op& op) {
+    const auto* linear = std::get_if<LinearAttributes>(&op.attributes);
+    const auto* table = std::get_if<EmbeddingAttributes>(&op.attributes);
+    Shape shape;
+    if (linear != nullptr && linear->tied) shape = {linear->out_features, graph.input_shape(op).back()};
+    if (table != nullptr && table->tied) shape = {table->rows, table->width};
+    const bool of_sparse = std::any_of(graph.parameters.begin(), graph.parameters.end(), [&](const Parameter& parameter) {
+      return parameter.rows_read > 0 && parameter.shape == shape;
+    });
+    return of_sparse || (op.shares_weights && table != nullptr && table->sparse);
+  });
+}
+
 /// Sparse gradients are made by PyTorch's tables, exchanged by none of the modelled ways, and taken by few optimisers.
 Errors check_sparse_gradients(const Configuration& configuration) {
   const OpGraph& graph = configuration.network_graph().graph;
   Errors errors;
   if (!has_sparse_gradients(graph)) return errors;
-  const auto refuse = [&](const std::string& what, std::string_view why) {
+  const auto refuse = [&](const std::string& what) {
     errors.push_back(
-        {fmt::format("{}: the tables of {} have sparse gradients, of the rows read alone; {}", what, graph.name, why)});
+        {fmt::format("the tables of {} have sparse gradients, which hold only the rows read: {}", graph.name, what)});
   };
+  if (shares_sparse_table(graph)) refuse("no other layer can share such a table; say sparse = false");
   if (configuration.stack.framework != Framework::pytorch)
-    refuse(fmt::format("--stack {}", configuration.stack.id), "modelled for PyTorch");
+    refuse(fmt::format("modelled for PyTorch, not for --stack {}", configuration.stack.id));
+  const Stack& stack = configuration.stack;
+  const bool copies =
+      is_whole_16_bit(configuration.precision) && (stack.parallel.weights.masters || stack.features.casts_weights);
+  if (configuration.by_layers() || copies)
+    refuse(fmt::format("modelled for PyTorch's own loop over one copy of the weights, not for --stack {}", stack.id));
   if (configuration.gpus > 1)
-    refuse(fmt::format("{} GPUs", configuration.gpus),
-           "neither their exchange nor tables divided over GPUs is modelled; ask for one");
-  if (configuration.zero > 0) refuse(fmt::format("--zero {}", configuration.zero), "they are not divided");
+    refuse(
+        fmt::format("neither their exchange nor tables divided over {} GPUs is modelled; ask for one GPU", configuration.gpus));
+  if (configuration.zero > 0) refuse(fmt::format("--zero {} does not divide them", configuration.zero));
   if (configuration.accumulate > 1)
-    refuse(fmt::format("--accumulate {}", configuration.accumulate), "their sum over micro-batches is not modelled");
+    refuse(fmt::format("their sum over --accumulate {} micro-batches is not modelled", configuration.accumulate));
   const std::string_view optimizer = configuration.optimizer.name;
   if (optimizer != "sgd" && optimizer != "none")
-    refuse(fmt::format("--optimizer {}", optimizer), "taken by sgd, which is plain SGD, without momentum");
+    refuse(fmt::format("--optimizer {} is not modelled for them, only sgd, which has no momentum", optimizer));
   return errors;
 }
 

@@ -134,7 +134,11 @@ KernelTimeModel pipelined_implicit_gemm(const ConvolutionShape& s, ConvolutionPa
   }
   PipelinedConstants kernels = *constants.pipelined;
   if (taps > 1.0) kernels.compute_scale *= kGathered;
-  const TiledGemm tiled = pipelined_gemm(shape, element, kernels, rates);
+  TiledGemm tiled = pipelined_gemm(shape, element, kernels, rates);
+  if (pass == ConvolutionPass::backward_data && filter_class(s, pass) == kStrided) {
+    const TiledGemm other = scattered(s, element, constants, constants.tiles, rates);
+    if (other.time < tiled.time) tiled = other;
+  }
   KernelTimeModel result = describe(s, element, tiled.compute, tiled.memory, rates.launch, tiled.time);
   describe_issue(result, tiled, rates);
   return result;
@@ -159,12 +163,12 @@ KernelTimeModel image_gradient(const ConvolutionShape& s, Bytes element, const C
 /// What a library offers for every shape.
 KernelTimeModel plain(const ConvolutionShape& s, ConvolutionPass pass, Bytes element, const ConvolutionConstants& constants,
                       const KernelRates& rates) {
-  if (constants.pipelined) return pipelined_implicit_gemm(s, pass, element, constants, rates);
-  const KernelTimeModel any = implicit_gemm(s, pass, filter_class(s, pass), element, constants, rates);
-  if (!few_channels(s)) return any;
-  const KernelTimeModel own = pass == ConvolutionPass::backward_data
-                                  ? image_gradient(s, element, constants, rates)
-                                  : implicit_gemm(s, pass, kFirstLayer, element, constants, rates);
+  const KernelTimeModel any = constants.pipelined ? pipelined_implicit_gemm(s, pass, element, constants, rates)
+                                                  : implicit_gemm(s, pass, filter_class(s, pass), element, constants, rates);
+  const bool image = pass == ConvolutionPass::backward_data;
+  if (!few_channels(s) || (constants.pipelined && !image)) return any;
+  const KernelTimeModel own =
+      image ? image_gradient(s, element, constants, rates) : implicit_gemm(s, pass, kFirstLayer, element, constants, rates);
   return own.time < any.time ? own : any;
 }
 

@@ -18,6 +18,7 @@
 #include "model/cost/mixed_precision.hpp"
 #include "model/cost/own_batch_norm.hpp"
 #include "model/cost/recurrent_layer.hpp"
+#include "model/workload/op_counts.hpp"
 #include "model/workload/shape_inference.hpp"
 
 namespace tbdsim {
@@ -181,6 +182,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   const bool recurrent = family == OpFamily::recurrent;
   const bool product = recurrent || family == OpFamily::convolution || family == OpFamily::gemm || family == OpFamily::experts;
   result = product ? product_cost(graph, op, node.pass, batch) : memory_cost(graph, op, node.pass, batch, widths);
+  if (op.kind == OpKind::pair_products) multiply_pairs(graph, node, batch, result.kernel);
   if (product && without_tensor_cores_) {
     const NodeCost plain = without_tensor_cores_->product_cost(graph, op, node.pass, batch);
     const bool lanes = element_ == kHalf && (lacks_tensor_kernel(graph, op, node.pass, batch, stack_) ||
@@ -501,6 +503,15 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
   constexpr double kMostPieces = 16.0;
   if (time.operators > 1.0) result.pieces = static_cast<int>(std::min(kMostPieces, layer.steps));
   return result;
+}
+
+void KernelModel::multiply_pairs(const OpGraph& graph, const StepNode& node, double batch, KernelTimeModel& kernel) const {
+  // Tiles of few rows: the products run beside the moves, at the rate of large ones (assumed), and hide behind the longer.
+  kernel.flop = batch * flop_per_sample(graph, node);
+  const Seconds multiplying = kernel.flop / gemm_rates_.flops, moving = kernel.time - kernel.launch;
+  if (multiplying <= moving) return;
+  kernel.time = kernel.launch + multiplying;
+  kernel.bound = Bound::compute;
 }
 
 NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch,

@@ -106,6 +106,7 @@ class KernelModel {
   /// Appends the kernels that cast and turn operands of a product in 8 bits.
   void cast_operands(const OpGraph& graph, const Op& op, Pass pass, double batch, NodeCost& cost) const;
   void cast_arrays(const OpGraph& graph, const Op& op, Pass pass, NodeCost& cost) const;
+  void multiply_pairs(const OpGraph& graph, const StepNode& node, double batch, KernelTimeModel& kernel) const;
   void cast_tensors(const OpGraph& graph, const Op& op, Pass pass, double batch, std::span<const Bytes> widths,
                     NodeCost& cost) const;
   /// Appends `numbers` cast in so many kernels, dispatched beside the operator.

@@ -340,6 +340,7 @@ ResolvedParameters at_rates_of_products(const ResolvedParameters& convolution, c
   result.parameters.bandwidth_efficiency = products.bandwidth_efficiency;
   result.parameters.sustained_efficiency = products.sustained_efficiency;
   result.parameters.launch = products.launch;
+  result.parameters.source = "transferred: rates of the board's products; scatter of convolutions on relatives";
   return result;
 }
 

@@ -18,7 +18,7 @@ KernelClass class_of(const OpGraph& graph, const StepNode& node, const NodeCost&
 
 /// Numbers that the node writes.
 double outputs_of(const OpGraph& graph, const StepNode& node, double batch) {
-  if (node.pass == Pass::update) return static_cast<double>(elements(graph.parameter(node.parameter).shape));
+  if (node.pass == Pass::update) return gradient_elements(graph.parameter(node.parameter), batch);
   const Op& op = graph.op(node.op);
   const bool forward = node.pass == Pass::forward || node.pass == Pass::gradient_sum || op.inputs.empty();
   if (node.pass != Pass::backward_weights)

@@ -42,12 +42,12 @@ std::optional<int> smaller_batch(Session& session, const PredictOptions& options
   return good;
 }
 
-/// Whether a GPU is too small for what neither the batch nor recomputation changes.
-bool filled_without_samples(const MemoryVerdict& memory) {
+/// Whether a GPU is too small for what neither the batch nor recomputation changes. Sparse gradients grow with the batch.
+bool filled_without_samples(const MemoryVerdict& memory, bool sparse) {
   return std::any_of(memory.gpus.begin(), memory.gpus.end(), [&](const GpuMemory& gpu) {
     Bytes kept(0.0);
-    for (const MemoryPart part : {MemoryPart::weights, MemoryPart::gradients, MemoryPart::optimizer_state, MemoryPart::context})
-      kept += gpu.parts[part];
+    for (const MemoryPart part : {MemoryPart::weights, MemoryPart::optimizer_state, MemoryPart::context}) kept += gpu.parts[part];
+    if (!sparse) kept += gpu.parts[MemoryPart::gradients];
     return kept > memory.capacity;
   });
 }
@@ -104,7 +104,9 @@ std::string micro_batches(Session& session, PredictOptions options, int batch, i
 std::string memory_hint(Session& session, const PredictOptions& options, const Prediction& prediction) {
   if (prediction.memory.fits) return "";
   if (const auto& host = prediction.memory.host; host && !host->fits) return host_hint(*host);
-  const bool full = filled_without_samples(prediction.memory);
+  const auto configured = configure(session, options);
+  const bool sparse = configured && has_sparse_gradients(configured->network_graph().graph);
+  const bool full = filled_without_samples(prediction.memory, sparse);
   const std::optional<int> largest = full ? 0 : largest_that_fits(session, options, prediction);
   if (!largest) return "";
   std::string hint = fmt::format("batch {} does not fit; ", prediction.job.batch_per_gpu);
@@ -137,7 +139,7 @@ std::string memory_hint(Session& session, const PredictOptions& options, const P
     if (!option.empty()) there += fmt::format("{}{}", there.empty() ? "" : " or ", option);
   }
   if (!there.empty()) return fmt::format("{}; there is room with {}; `memory --max-batch` tells more", hint, there);
-  if (const auto configured = configure(session, options))
+  if (configured)
     if (const std::string plan = plan_hint(*configured); !plan.empty()) return hint + "; " + plan;
   return hint + "; `memory --max-batch` tells more";
 }

@@ -21,8 +21,10 @@ bool is_tied(const Op& op) {
   return (linear != nullptr && linear->tied) || (embedding != nullptr && embedding->tied) || (bias != nullptr && bias->tied);
 }
 
-/// SGD with momentum for convolutional networks, Adam for those of sequences and of vectors alone.
+/// SGD with momentum for convolutional networks, Adam for those of sequences and of vectors alone. Sparse gradients are taken by
+/// plain SGD.
 std::string usual_optimizer(const OpGraph& graph) {
+  if (has_sparse_gradients(graph)) return "sgd";
   bool images = false;
   for (const Op& op : graph.ops) {
     images = images || op.kind == OpKind::convolution;

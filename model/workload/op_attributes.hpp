@@ -139,7 +139,7 @@ struct EmbeddingAttributes {
   std::int64_t rows = 0, width = 0;
   bool tied = false;     ///< the table is another operator's
   std::int64_t bag = 1;  ///< tokens whose rows are summed into one
-  bool sparse = false;   ///< its gradient holds the rows read alone, and the optimiser touches no others
+  bool sparse = false;   ///< its gradient holds only the rows read, and the optimiser touches no others
   bool joint = false;    ///< several tables in one kernel of a script's own, which casts rows where autocast would later
   template <class Keys>
   void keys(Keys& k) {
@@ -153,7 +153,7 @@ struct EmbeddingAttributes {
 };
 struct PairProductsAttributes {
   bool operator==(const PairProductsAttributes&) const = default;
-  std::int64_t multiple = 1;  ///< of which zeros make the length of the result one
+  std::int64_t multiple = 1;  ///< zeros pad the result to a multiple of this
   template <class Keys>
   void keys(Keys& k) {
     k.integer("multiple", multiple, 1, 1);

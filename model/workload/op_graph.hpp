@@ -72,10 +72,10 @@ struct OpGraph {
   [[nodiscard]] std::int64_t parameter_elements() const;
 };
 
-/// Numbers of an array's gradient that `batch` samples make. Of a sparse one: rows read twice are there twice.
+/// Elements of an array's gradient that `batch` samples make. Of a sparse one: rows read twice are there twice.
 [[nodiscard]] double gradient_elements(const Parameter& parameter, double batch);
 
-/// What that gradient takes up: its numbers, and the index of each row of a sparse one (PyTorch's int64).
+/// What that gradient takes up: its elements, and the index of each row of a sparse one (PyTorch's int64).
 [[nodiscard]] Bytes gradient_bytes(const Parameter& parameter, double batch, Bytes element);
 
 /// Whether an array's gradient is sparse.

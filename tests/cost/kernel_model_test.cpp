@@ -226,6 +226,25 @@ TEST_CASE("a sparse gradient updates the rows read, whatever the table's size; m
   CHECK_THAT(update(1000, true, model(stack(), Precision::amp)), WithinRel(2 * 5e-6 + bytes / 3.0 * 5.0 / 600e9, 1e-12));
 }
 
+TEST_CASE("products of pairs hide behind the bytes of few vectors, and take their arithmetic where there are many") {
+  const auto forward = [](std::int64_t vectors) {
+    GraphBuilder g("pairs", "file", "record", {vectors, 64}, 4);
+    const TensorId all = g.add(OpKind::learned_bias, {g.input()}, LearnedBiasAttributes{});
+    const TensorId one = g.another_input({64}, "vector");
+    g.add(OpKind::element_loss, {g.add(OpKind::pair_products, {all, one}, PairProductsAttributes{}, "pairs")}, {}, "loss");
+    const OpGraph graph = std::move(g).finish().value();
+    for (const StepNode& node : training_step(graph).forward)
+      if (graph.op(node.op).name == "pairs") return model().cost(graph, node, 100).kernel;
+    return KernelTimeModel{};
+  };
+  const KernelTimeModel few = forward(8), many = forward(4096);
+  CHECK(few.flop == Flop(100 * 2.0 * 28 * 64));
+  CHECK(few.bound != Bound::compute);
+  CHECK_THAT(many.flop.base(), WithinRel(100 * 4096.0 * 4095 * 64, 1e-12));
+  CHECK(many.bound == Bound::compute);
+  CHECK(many.time - many.launch >= many.flop / board().peak.fp32);
+}
+
 TEST_CASE("an attention layer: one kernel where the stack fuses it, else products, softmax and copies of their own") {
   GraphBuilder g("attention", "file", "sentence", {256}, 4);
   const TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{1000, 512});

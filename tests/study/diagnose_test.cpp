@@ -64,7 +64,8 @@ PredictOptions loading(PredictOptions base) {
   return base;
 }
 
-/// One or two jobs of every cause that slow jobs of these machines most.
+/// One or two jobs of every cause that slow jobs of these machines most. The clock is held down for a network of products: VGG-16
+/// waits for memory on an H100, and half the clock looks like an old stack.
 std::vector<Handicap> everyday_handicaps() {
   const std::string cards = "pcie-4x-rtx-4090", dgx = "dgx-a100-80gb";
   const std::vector<std::string> slow_host{"stack.host.dispatch=3x", "stack.host.update_dispatch=3x",

@@ -413,12 +413,10 @@ TEST_CASE("impossible operators are refused with their reason") {
   CHECK(reason(K::combine, {}, {{18, 16}, {4, 4}}) == "expects equally many rows for each row of scores, got 18x16 and 4x4");
   CHECK(reason(K::latent_keys, LatentKeysAttributes{3}, {{9, 16}, {9, 2}}) == "width 16 does not divide into 3 heads");
   CHECK(reason(K::embedding, EmbeddingAttributes{100, 16, false, 3}, {{9}}) == "accepted as 3x16");
-  CHECK(reason(K::embedding, EmbeddingAttributes{100, 16, false, 2}, {{9}}) ==
-        "sums bags of 2 tokens, of which 9 are no multiple");
-  CHECK(reason(K::embedding, EmbeddingAttributes{100, 16, true, 1, true}, {{9}}) ==
-        "tied: whether gradients are sparse is said where the table is");
+  CHECK(reason(K::embedding, EmbeddingAttributes{100, 16, false, 2}, {{9}}) == "bags of 2 tokens: 9 is no multiple of 2");
+  CHECK(reason(K::embedding, EmbeddingAttributes{100, 16, true, 1, true}, {{9}}) == "tied: sparse is said where the table is");
   CHECK(reason(K::embedding, EmbeddingAttributes{100, 16, false, 3, true, true}, {{9}}) ==
-        "joint: of sparse tables that sum no bags");
+        "joint needs sparse = true and bag = 1");
   CHECK(reason(K::pair_products, PairProductsAttributes{1}, {{9, 16}, {16}}) == "accepted as 52");
   CHECK(reason(K::pair_products, PairProductsAttributes{0}, {{9, 16}, {16}}) == "multiple must be at least 1, got 0");
   CHECK(reason(K::pair_products, PairProductsAttributes{}, {{9, 16}, {9, 16}}) ==

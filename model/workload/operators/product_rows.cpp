@@ -57,9 +57,9 @@ InferredShape embedding_shape(const OpAttributes& attributes, const ShapeInputs&
   const Shape& x = *inputs[0];
   if (x.size() != 1) return refuse_shape("expects a sequence of tokens (T), got {}", to_text(x));
   if (a.rows < 1 || a.width < 1) return refuse_shape("rows and width must be at least 1, got {} and {}", a.rows, a.width);
-  if (a.bag < 1 || x[0] % a.bag != 0) return refuse_shape("sums bags of {} tokens, of which {} are no multiple", a.bag, x[0]);
-  if (a.joint && (a.bag > 1 || !a.sparse)) return refuse_shape("joint: of sparse tables that sum no bags");
-  if (a.tied && a.sparse) return refuse_shape("tied: whether gradients are sparse is said where the table is");
+  if (a.bag < 1 || x[0] % a.bag != 0) return refuse_shape("bags of {} tokens: {} is no multiple of {}", a.bag, x[0], a.bag);
+  if (a.joint && (a.bag > 1 || !a.sparse)) return refuse_shape("joint needs sparse = true and bag = 1");
+  if (a.tied && a.sparse) return refuse_shape("tied: sparse is said where the table is");
   return Shape{x[0] / a.bag, a.width};
 }
 
@@ -149,7 +149,7 @@ constexpr OperatorRow kRows[]{
         .takes = "tokens",
         .keys =
             "`rows`, `width`; `tied` (false): the table is another layer's; `bag` (1): tokens whose rows are summed; `sparse` "
-            "(false): gradient and update touch the rows read alone; `joint` (false): several tables in one kernel, which casts",
+            "(false): gradient and update hold only the rows read; `joint` (false): several tables in one kernel, which casts",
         .attributes = defaults<EmbeddingAttributes>,
         .shape = embedding_shape,
         .parameters = embedding_arrays,
@@ -162,7 +162,7 @@ constexpr OperatorRow kRows[]{
         .kind = OpKind::pair_products,
         .name = "pair_products",
         .takes = "a sequence and a vector",
-        .keys = "`multiple` (1): zeros fill the result up to one",
+        .keys = "`multiple` (1): zeros pad the result to a multiple of this",
         .min_inputs = 2,
         .max_inputs = 2,
         .attributes = defaults<PairProductsAttributes>,
