@@ -4,9 +4,8 @@
 
 namespace tbdsim {
 
-double ArrayShares::of(const OpGraph& graph, const Parameter& parameter) const {
-  return is_of_experts(graph, parameter) ? experts : dense;
-}
+double ArrayShares::of(const Op& op) const { return is_of_experts(op) ? experts : dense; }
+double ArrayShares::of(const OpGraph& graph, const Parameter& parameter) const { return of(graph.op(parameter.op)); }
 
 double ArrayShares::mean(const OpGraph& graph) const {
   if (dense == experts) return dense;

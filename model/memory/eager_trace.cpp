@@ -161,7 +161,7 @@ class Tracer {
     return copies;
   }
   void cast_weights(OpId id, OpState& state) {
-    double count = 0.0;
+    double count = frozen_elements(graph_.op(id));
     for (const ParameterId parameter : graph_.op(id).parameters)
       count += static_cast<double>(elements(graph_.parameter(parameter).shape));
     state.weights = make(count * options_.element, MemoryPart::weights, id);

@@ -27,7 +27,9 @@ ArrayShares shard(const FootprintOptions& options, int stage) {
 
 /// Bytes of the arrays of one rank that exist before, during and after a step.
 struct Persistent {
-  std::vector<Bytes> weights, gradients, exchanged;
+  std::vector<Bytes> weights;               ///< of every parameter, then of the operators `frozen`
+  std::vector<OpId> frozen;                 ///< operators with arrays that are never trained
+  std::vector<Bytes> gradients, exchanged;  ///< of every parameter
   Bytes input;
   Bytes gathered;                   ///< of the weights, what a step makes of the ranks' own parts
   double state_share = 1;           ///< what a rank has of the optimiser's states of its arrays
@@ -69,6 +71,14 @@ Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const Foo
     result.exchanged.push_back(count * options.gradient_element());
     result.beyond_local_store = result.beyond_local_store || elements(parameter.shape) > kLocalStoreUpdates;
   }
+  // Not trained, they need no second copy in 32 bits.
+  const Bytes frozen = copies ? options.device_weights() * wide : narrow;
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const double count = frozen_elements(graph.ops[i]);
+    if (count == 0.0) continue;
+    result.frozen.push_back({static_cast<std::int32_t>(i)});
+    result.weights.push_back(count * frozen * (copies ? masters : weights).of(graph.ops[i]));
+  }
   result.state_share = shard(options, 1).mean(graph);
   const auto input = static_cast<double>(elements(graph.tensors.front().shape));
   result.input = options.batch * graph.label_elements * stack.memory.batches_on_device * kSingle;
@@ -95,10 +105,12 @@ Bytes gathered(const OpGraph& graph, const FootprintOptions& options) {
     for (const Parameter& parameter : graph.parameters)
       count[static_cast<std::size_t>(layers.layer_of[static_cast<std::size_t>(parameter.op.value)])] +=
           static_cast<double>(elements(parameter.shape));
+    for (std::size_t i = 0; i < graph.ops.size(); ++i)
+      count[static_cast<std::size_t>(layers.layer_of[i])] += frozen_elements(graph.ops[i]);
     return 2.0 * *std::max_element(count.begin(), count.end()) * options.element;
   }
   for (const Op& op : graph.ops) {
-    double count = 0.0;
+    double count = frozen_elements(op);
     for (const ParameterId id : op.parameters) count += static_cast<double>(elements(graph.parameter(id).shape));
     most = std::max(most, count);
   }
@@ -116,6 +128,8 @@ void add_persistent(const OpGraph& graph, const Persistent& arrays, const Footpr
     add(arrays.weights[i], MemoryPart::weights, op);
     if (gradients) add(arrays.gradients[i], MemoryPart::gradients, op);
   }
+  for (std::size_t i = 0; i < arrays.frozen.size(); ++i)
+    add(arrays.weights[graph.parameters.size() + i], MemoryPart::weights, arrays.frozen[i]);
   add(gathered(graph, options), MemoryPart::weights, OpId{});
   add(arrays.input, MemoryPart::input, OpId{0});
 }

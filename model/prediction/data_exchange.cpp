@@ -100,18 +100,23 @@ PassTime DataExchange::pass(std::span<const LayerCost* const> layers, bool backw
     // parallelize_llama.py). At stage 2 all is: reshard_after_forward=False, SHARD_GRAD_OP.
     const bool stays = backward && (configuration_.zero == 2 || layer + 2 >= layers.size());
     ShardedLayer sharded{backward ? &own.backward : &own.forward, {}, {}};
-    if (!stays) sharded.gather = call(CollectiveKind::all_gather, {own.parameters, own.expert_parameters}, gathered_);
+    // Frozen arrays are gathered, and have no gradient.
+    const Elements trained{own.parameters, own.expert_parameters};
+    const Elements all{own.parameters + own.frozen, own.expert_parameters + own.expert_frozen};
+    if (!stays) sharded.gather = call(CollectiveKind::all_gather, all, gathered_);
     if (configuration_.offload.weights) {
-      const double held = own.parameters / shards_.dense + own.expert_parameters / shards_.experts;
-      if (!stays) sharded.copy_in = held * stack_.parallel.offload.weight / configuration_.offload.copy;
-      if (backward) sharded.copy_out = held * stack_.parallel.offload.gradient / configuration_.offload.copy;
+      const auto held = [&](const Elements& of) { return of.dense / shards_.dense + of.experts / shards_.experts; };
+      if (!stays) sharded.copy_in = held(all) * stack_.parallel.offload.weight / configuration_.offload.copy;
+      if (backward) sharded.copy_out = held(trained) * stack_.parallel.offload.gradient / configuration_.offload.copy;
     }
-    if (backward) sharded.scatter = call(CollectiveKind::reduce_scatter, {own.parameters, own.expert_parameters}, gradient_);
+    if (backward) sharded.scatter = call(CollectiveKind::reduce_scatter, trained, gradient_);
     if (stack_.parallel.shards.copies) {
-      const double moved = (copies_ > 1 ? own.parameters : 0.0) + (copies_of_experts_ > 1 ? own.expert_parameters : 0.0);
+      const auto moved = [&](const Elements& of) {
+        return (copies_ > 1 ? of.dense : 0.0) + (copies_of_experts_ > 1 ? of.experts : 0.0);
+      };
       // Each is read and written once.
       const Bytes weight = stays ? Bytes(0.0) : 2.0 * gathered_, gradient = backward ? element_ + gradient_ : Bytes(0.0);
-      sharded.moves = configuration_.compute_scale * kernels_.memory_kernel(moved * (weight + gradient));
+      sharded.moves = configuration_.compute_scale * kernels_.memory_kernel(moved(all) * weight + moved(trained) * gradient);
     }
     order.push_back(sharded);
   }

@@ -100,10 +100,14 @@ void GraphBuilder::append(OpKind kind, std::vector<TensorId> inputs, OpAttribute
   for (const TensorId input : inputs) graph_.tensors[static_cast<std::size_t>(input.value)].consumers.push_back(id);
   const TensorId result{static_cast<std::int32_t>(graph_.tensors.size())};
   graph_.tensors.push_back({name, std::move(output), id, {}, false});
-  graph_.ops.push_back({std::move(name), kind, std::move(attributes), std::move(inputs), result, {}, false, inplace});
+  graph_.ops.push_back({std::move(name), kind, std::move(attributes), std::move(inputs), result, {}, false, inplace, {}});
   if (!info(kind).has_parameters()) return;
   if (weights_ == Weights::own) append_parameters(id);
-  graph_.ops.back().shares_weights = weights_ == Weights::shared;
+  Op& op = graph_.ops.back();
+  op.shares_weights = weights_ == Weights::shared;
+  if (weights_ != Weights::frozen) return;
+  for (ParameterSpec& spec : parameters_of(kind, op.attributes, graph_.input_shape(op), names_.keeps_fixed_gamma))
+    op.frozen.push_back(std::move(spec.shape));
 }
 
 void GraphBuilder::append_parameters(OpId id) {

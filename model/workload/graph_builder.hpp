@@ -23,9 +23,10 @@ class GraphBuilder {
   void trains_with(std::string optimizer);
   /// Numbers of a sample that come with the input and are no tensor here: labels, targets, their weights.
   void labels(double elements);
-  /// Whose arrays the operators that follow use: their own, those of operators before them (the same network on other
-  /// data, a later step of a cell), or constant ones.
-  enum class Weights { own, shared, frozen };
+  /// Whose arrays the operators that follow use: their own, which are trained; those of operators before them (the same
+  /// network on other data, a later step of a cell), trained through both; their own, never trained; or those of operators
+  /// before them, not trained through these.
+  enum class Weights { own, shared, frozen, borrowed };
   void set_weights(Weights weights);
   /// One more input of the network, beside `input()`: a target sequence, a batch of indices.
   [[nodiscard]] TensorId another_input(Shape shape, std::string name);

@@ -12,7 +12,7 @@ std::size_t index(OpId id) { return static_cast<std::size_t>(id.value); }
 bool equal_ops(const OpGraph& graph, OpId a, OpId b) {
   const Op &x = graph.op(a), &y = graph.op(b);
   if (x.kind != y.kind || x.inputs.size() != y.inputs.size() || x.parameters.size() != y.parameters.size() ||
-      x.attributes != y.attributes)
+      x.attributes != y.attributes || x.frozen != y.frozen)
     return false;
   const Tensor &made = graph.tensor(x.output), &other = graph.tensor(y.output);
   if (made.shape != other.shape || made.needs_gradient != other.needs_gradient || made.consumers.size() != other.consumers.size())

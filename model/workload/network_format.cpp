@@ -34,7 +34,11 @@ constexpr KeyMeaning kLayer[] = {
      "the layer is part of one code of attention: `framework`, where the stack fuses attention; `separate`, where it does not. "
      "Elsewhere it is not there, and the layer before it is that of the next one",
      "both"},
-    {"[[layer]]", "`weights`", "`own`; `shared`: those of a layer before it; `frozen`: never trained", "`own`"},
+    {"[[layer]]", "`weights`",
+     "`own`; `shared`: those of a layer before it, trained through both; `frozen`: its own, never trained; `borrowed`: those of "
+     "a "
+     "layer before it, not trained through this one",
+     "`own`"},
     {"[[layer]]", "`unused`", "that no layer takes its output is meant", "false"},
 };
 

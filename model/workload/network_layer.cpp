@@ -115,8 +115,9 @@ GraphBuilder::Weights read_weights(TomlTable& table) {
   const std::string word = table.text_or("weights", "own");
   if (word == "shared") return Weights::shared;
   if (word == "frozen") return Weights::frozen;
+  if (word == "borrowed") return Weights::borrowed;
   if (word != "own" && !word.empty())
-    table.problem("weights", fmt::format("expected own, shared or frozen, got {}", quoted(word)));
+    table.problem("weights", fmt::format("expected own, shared, frozen or borrowed, got {}", quoted(word)));
   return Weights::own;
 }
 

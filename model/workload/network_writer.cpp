@@ -94,7 +94,8 @@ std::vector<std::string> distinct_names(const OpGraph& graph) {
 std::string_view weights_word(const OpGraph& graph, const Op& op) {
   if (op.shares_weights) return "shared";
   if (!info(op.kind).has_parameters() || !op.parameters.empty()) return "own";
-  return parameters_of(op.kind, op.attributes, graph.input_shape(op), false).empty() ? "own" : "frozen";
+  if (!op.frozen.empty()) return "frozen";
+  return parameters_of(op.kind, op.attributes, graph.input_shape(op), false).empty() ? "own" : "borrowed";
 }
 
 std::string header(const OpGraph& graph) {

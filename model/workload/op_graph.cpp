@@ -20,6 +20,12 @@ std::int64_t OpGraph::parameter_elements() const {
   return sum;
 }
 
+double frozen_elements(const Op& op) {
+  double sum = 0.0;
+  for (const Shape& shape : op.frozen) sum += static_cast<double>(elements(shape));
+  return sum;
+}
+
 double gradient_elements(const Parameter& parameter, double batch) {
   if (parameter.rows_read == 0) return static_cast<double>(elements(parameter.shape));
   return batch * static_cast<double>(parameter.rows_read * parameter.shape.back());

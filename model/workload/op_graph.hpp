@@ -46,7 +46,11 @@ struct Op {
   std::vector<ParameterId> parameters;
   bool shares_weights = false;  ///< trains arrays that an operator before it owns
   bool inplace = false;         ///< the framework's definition overwrites its input (torchvision's ReLU(inplace=True))
+  std::vector<Shape> frozen;    ///< arrays of its own that are never trained
 };
+
+/// Elements of an operator's frozen arrays.
+[[nodiscard]] double frozen_elements(const Op& op);
 
 /// A network: operators in an order in which they can run, one input of known shape, batch left symbolic.
 /// Immutable once built (see graph_builder.hpp).

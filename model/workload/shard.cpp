@@ -132,6 +132,9 @@ class Sharder {
       own.parameters.push_back(ParameterId{static_cast<std::int32_t>(share_.parameters.size())});
       share_.parameters.push_back(std::move(parameter));
     }
+    for (const auto& [which, dimension] : divided)
+      if (which < own.frozen.size() && dimension < own.frozen[which].size())
+        own.frozen[which][dimension] = rounded_up(own.frozen[which][dimension], layout_.tensor);
   }
 
   void add(const Op& op) {
@@ -160,8 +163,10 @@ class Sharder {
     if (experts) divide_experts(own);
     if (!errors_.empty()) return;
     take_arrays(op, own, arrays);
-    if (experts)
+    if (experts) {
       for (const ParameterId id : own.parameters) share_.parameters[index(id)].shape.front() /= layout_.expert;
+      for (Shape& frozen : own.frozen) frozen.front() /= layout_.expert;
+    }
     const std::string name = op.name;
     made.id = append(std::move(own), std::move(shape), graph_.tensor(op.output), graph_.tensor(op.output).name);
     if (layout_.expert > 1 && op.kind == OpKind::route) {

@@ -302,6 +302,20 @@ TEST_CASE("the collectives of the data axis are those that the stack calls") {
   CHECK(kind("fsdp2-2.6", 3) == "all-gather, reduce-scatter");
 }
 
+TEST_CASE("frozen weights are gathered as others are, and have no gradient to scatter") {
+  PredictOptions options = gpt(24, 8, "fsdp2-2.6");
+  options.model = "gpt2";
+  options.precision = "bf16";
+  options.zero = 3;
+  const Prediction trained = predicted(options);
+  options.set = {"model.layer.3.feed_forward.linear1.weights=frozen"};
+  const Prediction frozen = predicted(options);
+  const double elements = 768.0 * 3072 + 3072, fp32 = 4.0, share = 7.0 / 8.0;
+  CHECK(trained.work.parameters - frozen.work.parameters == static_cast<std::int64_t>(elements));
+  CHECK_THAT((along(trained, Axis::data).bytes - along(frozen, Axis::data).bytes).base(),
+             WithinRel(elements * fp32 * share, 1e-9));
+}
+
 // Source: arXiv:2205.05198, section 4.2.2; arXiv:1909.08053 without sequence parallelism.
 TEST_CASE("tensor parallelism moves 4 all-reduces a layer, or as many gathers and scatters and what backward gathers again") {
   for (const int t : {2, 4, 8}) {

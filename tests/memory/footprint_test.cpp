@@ -71,6 +71,38 @@ TEST_CASE("a sparse gradient takes the rows read and their indices, whatever the
   CHECK(gradients(10'000'000, false) == 1e7 * 128 * 4);
 }
 
+TEST_CASE("frozen weights are held without gradient, master copy and state; borrowed ones are held once") {
+  using Weights = GraphBuilder::Weights;
+  constexpr std::int64_t kWidth = 512;
+  const auto parts = [](Weights first, FootprintOptions options) {
+    GraphBuilder g("frozen", "file", "row", {4, kWidth}, 1);
+    g.set_weights(first);
+    TensorId x = g.linear(g.input(), kWidth, "first", false);
+    g.set_weights(Weights::own);
+    x = g.linear(x, kWidth, "second", false);
+    g.set_weights(Weights::borrowed);
+    x = g.linear(x, kWidth, "second again", false);
+    g.add(OpKind::element_loss, {x}, {}, "loss");
+    Stack s = stack();
+    s.memory.keeps_gradients = true;
+    return of(network(std::move(g).finish().value()), s, options).ranks.front().parts;
+  };
+  constexpr double kArray = kWidth * kWidth;
+  FootprintOptions options = batch(1);
+  options.optimizer_states = 2;
+  const MemoryParts trained = parts(Weights::own, options), frozen = parts(Weights::frozen, options);
+  CHECK(trained[MemoryPart::weights].base() == 2 * 4 * kArray);
+  CHECK(frozen[MemoryPart::weights] == trained[MemoryPart::weights]);
+  CHECK(frozen[MemoryPart::gradients].base() == 4 * kArray);
+  CHECK(frozen[MemoryPart::optimizer_state].base() == 8 * kArray);
+  options.element = Bytes(2.0);
+  options.master_weights = true;
+  CHECK(parts(Weights::frozen, options)[MemoryPart::weights].base() == (2 + 4 + 2) * kArray);
+  options.ranks = options.ranks_per_node = 4;
+  options.zero = 3;  // with what is gathered of the largest operators
+  CHECK(parts(Weights::frozen, options)[MemoryPart::weights].base() == ((2 + 4 + 2) / 4.0 + 2 * 2) * kArray);
+}
+
 TEST_CASE("parameters, gradients and optimiser state: bytes per parameter") {
   const auto parameters = static_cast<double>(resnet().graph.parameter_elements());
   const auto per_parameter = [&](Bytes element, double states, bool master) {

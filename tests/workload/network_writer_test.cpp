@@ -52,7 +52,8 @@ void check_same(const OpGraph& a, const OpGraph& b) {
     const Tensor &s = a.tensor(x.output), &t = b.tensor(y.output);
     const bool same = x.kind == y.kind && stated(x) == stated(y) && x.inputs == y.inputs && x.output == y.output &&
                       x.parameters == y.parameters && x.shares_weights == y.shares_weights && x.inplace == y.inplace &&
-                      s.shape == t.shape && s.needs_gradient == t.needs_gradient && s.consumers == t.consumers;
+                      x.frozen == y.frozen && s.shape == t.shape && s.needs_gradient == t.needs_gradient &&
+                      s.consumers == t.consumers;
     if (!same && ++unlike == 1) FAIL_CHECK(x.name << " became " << y.name << " " << to_text(t.shape));
   }
   for (std::size_t i = 0; i < a.parameters.size(); ++i) {

@@ -340,13 +340,15 @@ std::size_t end_of(const OpGraph& graph, const LayerClasses& layers, int layer) 
 
 LayerArrays layer_arrays(const OpGraph& graph, const LayerClasses& layers, int layer) {
   LayerArrays arrays;
-  for (auto op = at(layers.begins[static_cast<std::size_t>(layer)].value); op < end_of(graph, layers, layer); ++op)
+  for (auto op = at(layers.begins[static_cast<std::size_t>(layer)].value); op < end_of(graph, layers, layer); ++op) {
+    (is_of_experts(graph.ops[op]) ? arrays.expert_frozen : arrays.frozen) += frozen_elements(graph.ops[op]);
     for (const ParameterId id : graph.ops[op].parameters) {
       const auto count = static_cast<double>(elements(graph.parameter(id).shape));
       (is_of_experts(graph.ops[op]) ? arrays.expert_parameters : arrays.parameters) += count;
       ++arrays.count;
       if (!is_of_experts(graph.ops[op])) arrays.sizes.add(count);
     }
+  }
   return arrays;
 }
 
@@ -392,6 +394,8 @@ std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& lay
     const LayerArrays arrays = layer_arrays(graph, layers, example);
     cost.parameters = arrays.parameters;
     cost.expert_parameters = arrays.expert_parameters;
+    cost.frozen = arrays.frozen;
+    cost.expert_frozen = arrays.expert_frozen;
     cost.arrays = arrays.count;
     cost.sizes = arrays.sizes;
     LayerItems items(graph, setting, plans, cost);

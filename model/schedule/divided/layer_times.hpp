@@ -27,6 +27,7 @@ struct LayerCost {
   PassTime forward, backward;                    ///< backward with what is computed again
   Seconds weights, again;                        ///< parts of the backward's kernels: gradients of weights; forward once more
   double parameters = 0, expert_parameters = 0;  ///< elements of the rank's arrays, without and of experts
+  double frozen = 0, expert_frozen = 0;          ///< of those that are never trained
   int arrays = 0;
   ArraySizes sizes;                     ///< of those without experts'
   Flop flop, again_flop;                ///< useful; of it what is computed again is not part
@@ -38,6 +39,7 @@ struct LayerCost {
 /// Arrays of one layer of a rank.
 struct LayerArrays {
   double parameters = 0, expert_parameters = 0;  ///< elements, without and of experts
+  double frozen = 0, expert_frozen = 0;          ///< of those that are never trained
   int count = 0;
   ArraySizes sizes;  ///< of those without experts'
 };

@@ -198,7 +198,7 @@ Result<OpGraph> build_wgan(const ZooEntry& entry, const ZooOptions&) {
   g.add(OpKind::element_loss, {criticise(g, made, "critic.")}, {}, "generator.loss");
   for (int step = 0; step < kCriticSteps; ++step) {
     const std::string p = fmt::format("step{}.", step);
-    g.set_weights(Weights::frozen);
+    g.set_weights(Weights::borrowed);
     const TensorId fake = generate(g, g.another_input(Shape{kNoise}, p + "noise"), p + "generator.");
     g.set_weights(Weights::shared);
     const TensorId real = g.another_input(Shape{3, 64, 64}, p + "real");
