@@ -38,9 +38,13 @@ std::string set_samples(std::optional<std::int64_t>& samples, const std::string&
   if (!text.empty() && (text.back() == 'K' || text.back() == 'k')) unit = 1'000;
   if (!text.empty() && text.back() == 'M') unit = 1'000'000;
   if (unit > 1) text.pop_back();
-  const auto count = whole_number(text, 1);
-  if (!count) return "a number of samples such as 1281167 or 256K";
-  samples = *count * unit;
+  constexpr std::int64_t kMost = 1'000'000'000'000'000;  // times of steps and doubles stay exact
+  std::int64_t count = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const bool whole = end == text.data() + text.size() && status != std::errc::invalid_argument;
+  if (!whole || (status == std::errc{} && count < 1)) return "a number of samples such as 1281167 or 256K";
+  if (status != std::errc{} || count > kMost / unit) return "at most 1e15 samples";
+  samples = count * unit;
   return "";
 }
 

@@ -107,6 +107,8 @@ class Offloading {
       return refuse(fmt::format("{} --recompute {}: what is computed again is not kept on the host; give one of them", what,
                                 name(job_.recompute)));
     const int most = most_layers(job_);
+    if (*job_.workload && most < 1)
+      return refuse(fmt::format("{}: {} has one layer, and the last layer's stay where they are", what, options_.model));
     if (asked && *asked > most && *job_.workload)
       return refuse(fmt::format("{}: at most {}, all layers but the last", what, most));
     job_.offload.layers = asked.value_or(most);

@@ -168,9 +168,11 @@ Result<const ZooEntry*> find_network(std::string_view name, std::string_view pre
 
 Result<OpGraph> build_network(const ZooEntry& entry, const ZooOptions& options) {
   if (options.seq_len && entry.seq_len == 0)
-    return fail(fmt::format("--seq-len {}: {} takes images, not sequences", *options.seq_len, entry.name));
+    return fail(fmt::format("--seq-len {}: {} takes {}, not sequences", *options.seq_len, entry.name,
+                            entry.image > 0 ? "images" : "inputs of one size"));
   if (options.image && entry.image == 0)
-    return fail(fmt::format("--image {}: {} takes sequences, not images", *options.image, entry.name));
+    return fail(fmt::format("--image {}: {} takes {}, not images", *options.image, entry.name,
+                            entry.seq_len > 0 ? "sequences" : "inputs of one size"));
   auto graph = entry.build(entry, options);
   if (!graph || !options.image) return graph;
   // Detectors and generators are defined at one size.
