@@ -548,7 +548,7 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
                                                         : memory_bound_time(bytes, passes->bandwidth_share, rates);
   if (norms_batches_itself(op))
     result.kernel = own_batch_norm_time(result.kernel, batch_norm_shape(graph.input_shape(op), batch), forward, rates);
-  if (op.kind == OpKind::layer_norm && stack_.operators.loads.norm_columns > 0 && !stack_.operators.loads.compiles_kernels)
+  if (op.kind == OpKind::layer_norm && stack_.operators.loads.norm_columns.loads > 0 && !stack_.operators.loads.compiles_kernels)
     result.kernel = layer_norm_time(result.kernel, {in / row, row, element}, pass, stack_.operators.loads.norm_columns, rates);
   if (const int chain = forward ? passes->forward_kernels : passes->backward_kernels; chain > 1) {
     result.kernel.kernels = chain;

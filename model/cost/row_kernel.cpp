@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "model/cost/layer_norm.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -15,7 +17,7 @@ constexpr std::array<RowKernelInfo, 9> kKernels{{{"gated_activation-vllm", 3, Ro
                                                  {"rms_norm-compiled", 2, RowWalk::plain, 1, 1, 1024},
                                                  {"rms_norm-compiled-backward", 3, RowWalk::plain, 1, 1, 1024},
                                                  {"rms_norm-pytorch", 2, RowWalk::plain, 1, 1, 1024},
-                                                 {"rms_norm-pytorch-backward", 3, RowWalk::plain, 1, 1, 1024}}};
+                                                 {"rms_norm-pytorch-backward", 3, RowWalk::plain, 1, 1, 1024, true}}};
 
 /// Clocks of all rows by their latencies.
 double waiting_clocks(double rows, double cols, double row_bytes, const RowKernelInfo& kernel, const RowConstants& c,
@@ -62,7 +64,14 @@ KernelTimeModel row_kernel_time(double rows, double cols, Bytes element, const R
   const double row_bytes = kernel.passes * cols * element.base();
   const double waiting = waiting_clocks(rows, cols, row_bytes, kernel, constants, rates) / rates.clock.base();
   const double p = kernel.walk == RowWalk::barrier ? 1.5 : 3.0;
-  const Seconds busy(std::pow(std::pow(moving, p) + std::pow(waiting, p), 1.0 / p));
+  // Of five passes over the rows, three are the input's gradient's and two those of the sum over rows.
+  const double of_rows = kernel.sums_columns ? 0.6 : 1.0;
+  Seconds busy(std::pow(std::pow(of_rows * moving, p) + std::pow(waiting, p), 1.0 / p));
+  if (kernel.sums_columns) {
+    constexpr NormColumns kSums{512, true};  // PyTorch from 2.9 on, the first with a kernel of RMS norm
+    const double columns = column_sum_clocks({rows, cols, element}, kSums, rates.multiprocessors) / rates.clock.base();
+    busy = busy + Seconds(std::max((1.0 - of_rows) * moving, columns));
+  }
   result.time = result.launch + busy;
   result.issue.memory = busy;
   result.bound = result.launch > busy ? Bound::launch : Bound::memory;

@@ -19,9 +19,10 @@ struct RowKernelInfo {
   std::string_view name;  ///< family, library and, backward, the pass: "rms_norm-cudnn-backward"
   double passes;          ///< over rows x columns: operands read once, results written once
   RowWalk walk;
-  int vector;   ///< numbers that a thread loads at once
-  int sweeps;   ///< of a block along its row
-  int threads;  ///< of a block at most
+  int vector;                 ///< numbers that a thread loads at once
+  int sweeps;                 ///< of a block along its row
+  int threads;                ///< of a block at most
+  bool sums_columns = false;  ///< a second kernel sums the gradient of the scale over rows (`column_sum_clocks`)
 };
 
 /// A kernel that samples or stacks may name; null: there is none of this name. Sources of the walks: vllm-project/vllm csrc
@@ -35,6 +36,8 @@ struct RowKernelInfo {
 ///       plain: rows of a multiprocessor x row_clocks / clock
 ///       with a barrier: waves of blocks x (the same + blocks together x 1.5 row bytes / flight) / clock
 ///   t = start + (M^p + L^p)^(1/p),   p = 3, with a barrier 1.5: blocks that wait move no bytes
+///
+/// A kernel that is followed by a sum C over rows takes 3/5 of M beside L, and 2/5 of M or C, whichever is longer, after it.
 ///
 /// L is Little's law: so many loads in flight, each of so long a latency. Worked example: model/cost/README.md.
 [[nodiscard]] KernelTimeModel row_kernel_time(double rows, double cols, Bytes element, const RowKernelInfo& kernel,

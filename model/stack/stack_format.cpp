@@ -186,6 +186,8 @@ constexpr KeyMeaning kStack[] = {
      "at "
      "once, with a block for each 32 columns. 0: bytes alone limit it",
      ""},
+    {"[operators]", "`norm_splits_rows`",
+     "above 65,536 rows, columns that keep less than half of the multiprocessors busy are shared by many blocks; false", ""},
     {"[operators]", "`vectorizes_16_bit`",
      "elementwise kernels load several 16-bit numbers at once; if not, boards with much bandwidth for each multiprocessor do not "
      "reach it in 16 bits; true",

@@ -11,12 +11,12 @@ namespace {
 
 /// 100 multiprocessors at 1 GHz beside 400 GB/s; a kernel starts in 5 us.
 const KernelRates kBoard{FlopPerSecond(1e13), BytesPerSecond(4e11), Seconds(5e-6), 100, Hertz(1e9)};
-constexpr int kLoads = 512;
+constexpr NormColumns kSums{512, false};
 
-double microseconds(double rows, double cols, Pass pass, int loads = kLoads) {
+double microseconds(double rows, double cols, Pass pass, const NormColumns& sums = kSums) {
   const double passes = pass == Pass::forward ? 2.0 : 5.0;
   const KernelTimeModel moving = memory_bound_time(Bytes(4.0 * passes * rows * cols), 1.0, kBoard);
-  return 1e6 * layer_norm_time(moving, {rows, cols, Bytes(4.0)}, pass, loads, kBoard).time.base();
+  return 1e6 * layer_norm_time(moving, {rows, cols, Bytes(4.0)}, pass, sums, kBoard).time.base();
 }
 
 }  // namespace
@@ -29,13 +29,20 @@ TEST_CASE("layer norm forward: short rows cost a block each, long ones their byt
 }
 
 TEST_CASE("layer norm backward: two kernels, and the sums of few columns keep few multiprocessors busy") {
-  // 1,024 rows x 300 clocks; two blocks of 32 columns, each 2 x 102,400 x 128 B at 64 B a clock.
-  CHECK_THAT(microseconds(102400, 64, Pass::backward), WithinRel(10.0 + 307.2 + 409.6, 1e-12));
+  // 1,024 rows x 300 clocks; two blocks of 32 columns, each 2 x 102,400 x 128 B, at 64 B a clock and 700 clocks for 65,536 B.
+  const double block = 2 * 102400 * 128.0;
+  CHECK_THAT(microseconds(102400, 64, Pass::backward), WithinRel(10.0 + 307.2 + block * (1 / 64.0 + 700 / 65536.0) / 1e3, 1e-12));
   // With 64 loads of a column on the way: 32 x 64 x 4 B in 700 clocks.
-  CHECK_THAT(microseconds(102400, 64, Pass::backward, 64), WithinRel(10.0 + 307.2 + 26214.4 / (8192.0 / 700.0), 1e-12));
+  CHECK_THAT(microseconds(102400, 64, Pass::backward, {64, false}),
+             WithinRel(10.0 + 307.2 + block * (1 / 64.0 + 700 / 8192.0) / 1e3, 1e-12));
   // Rows that are no multiple of 32: blocks of 16 columns, 32,768 B in 700 clocks.
   CHECK_THAT(microseconds(102401, 16, Pass::backward),
-             WithinRel(10.0 + 307.203 + 102401 * 128.0 / (32768.0 / 700.0) / 1e3, 1e-12));
+             WithinRel(10.0 + 307.203 + 102401 * 128.0 * (1 / 64.0 + 700 / 32768.0) / 1e3, 1e-12));
+  // Where many blocks share rows, two blocks of 32 columns are the work of a fiftieth of the device, up to 65,536 rows not.
+  const NormColumns shared{512, true};
+  CHECK_THAT(column_sum_clocks({102400, 64, Bytes(4.0)}, shared, 100),
+             WithinRel(column_sum_clocks({102400, 64, Bytes(4.0)}, kSums, 100) / 50.0, 1e-12));
+  CHECK(column_sum_clocks({65536, 64, Bytes(4.0)}, shared, 100) == column_sum_clocks({65536, 64, Bytes(4.0)}, kSums, 100));
   // Long rows fill the device: five passes over 4,096 x 8,192 elements.
   CHECK_THAT(microseconds(4096, 8192, Pass::backward), WithinRel(10.0 + 5 * 4096.0 * 8192.0 * 4.0 / 4e5, 1e-12));
 }
