@@ -14,6 +14,7 @@
 #include "model/cost/fusion.hpp"
 #include "model/cost/issue.hpp"
 #include "model/cost/layer_norm.hpp"
+#include "model/cost/library_bias.hpp"
 #include "model/cost/matrix_product.hpp"
 #include "model/cost/mixed_precision.hpp"
 #include "model/cost/own_batch_norm.hpp"
@@ -347,6 +348,14 @@ NodeCost KernelModel::sparse_update_cost(double count) const {
   return result;
 }
 
+KernelTimeModel KernelModel::convolution_bias(const Shape& y, Pass pass, double batch) const {
+  const double passes = pass == Pass::forward ? 2.0 : 1.0, outputs = static_cast<double>(elements(y));
+  const KernelTimeModel kernel = streamed(passes * batch * outputs, stack_.operators.loads.compiles_kernels);
+  if (pass == Pass::forward || !stack_.operators.fusion.library_bias || stack_.operators.order.channels_last) return kernel;
+  const auto channels = static_cast<double>(y[0]);
+  return library_bias_gradient_time(kernel, batch, channels, outputs / channels, memory_rates_);
+}
+
 NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
   const auto& attributes = std::get<ConvolutionAttributes>(op.attributes);
   // A transposed convolution is the data gradient of the convolution from its output to its input, and the reverse.
@@ -398,11 +407,8 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
     constexpr double kPasses = 2.0, kScattered = 0.5;
     append(result.kernel, memory_bound_time(kPasses * filter_elements(graph, op) * weight_, kScattered, memory_rates_));
   }
-  if (attributes.bias && stack_.operators.fusion.separate_bias && pass != Pass::backward_data) {
-    const double passes = pass == Pass::forward ? 2.0 : 1.0;
-    const auto outputs = static_cast<double>(elements(graph.output_shape(op)));
-    append(result.kernel, streamed(passes * batch * outputs, stack_.operators.loads.compiles_kernels));
-  }
+  if (attributes.bias && stack_.operators.fusion.separate_bias && pass != Pass::backward_data)
+    append(result.kernel, convolution_bias(graph.output_shape(op), pass, batch));
   return result;
 }
 

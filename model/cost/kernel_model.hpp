@@ -83,6 +83,8 @@ class KernelModel {
   [[nodiscard]] static Result<Arithmetic> arithmetic(const Device& device, Precision precision);
   [[nodiscard]] static Result<KernelModel> make(const Device& device, Precision precision, const Arithmetic& unit,
                                                 const Stack& stack, const KernelConstants& constants);
+  /// Adding the bias to the output y of one sample, or summing its gradient.
+  [[nodiscard]] KernelTimeModel convolution_bias(const Shape& y, Pass pass, double batch) const;
   [[nodiscard]] NodeCost convolution_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost matrix_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch,

@@ -175,6 +175,8 @@ constexpr KeyMeaning kStack[] = {
     {"[operators]", "`inplace_activation`, `channels_last`",
      "true; false: convolutions on tensor cores turn what they read around first", ""},
     {"[operators]", "`separate_bias`", "a convolution's bias is a kernel of its own; true", ""},
+    {"[operators]", "`library_sums_bias`",
+     "the library sums the gradient of a convolution's bias, a block for each channel; false: the framework does", ""},
     {"[operators]", "`turns_filters`",
      "filters lie with channels last and every pass of a convolution turns them around for the library; false", ""},
     {"[operators]", "`batch_norm_forward_passes`, `batch_norm_backward_passes`", "over the tensor; 3, 5 (cuDNN)", ""},

@@ -10,6 +10,7 @@ FusionSettings read_fusion(TomlTable& table) {
   s.residual = table.boolean_or("fuses_residual", s.residual);
   s.linear_bias = table.boolean_or("fuses_linear_bias", s.linear_bias);
   s.separate_bias = table.boolean_or("separate_bias", s.separate_bias);
+  s.library_bias = table.boolean_or("library_sums_bias", s.library_bias);
   s.composes_rows = table.boolean_or("composes_rows", s.composes_rows);
   s.composes_rotary = table.boolean_or("composes_rotary", s.composes_rows);
   return s;

@@ -11,6 +11,7 @@ struct FusionSettings {
   bool residual = false;         ///< dropout and the residual sum after it are one kernel
   bool linear_bias = false;      ///< a linear layer's bias is added by its product
   bool separate_bias = true;     ///< convolution bias is a kernel of its own
+  bool library_bias = false;     ///< its gradient is summed by the library (`library_bias_gradient_time`)
   bool composes_rows = false;    ///< RMS norm, rotary embedding and gates are chains of elementwise kernels
   bool composes_rotary = false;  ///< rotary embedding is, whatever the others are
 };
