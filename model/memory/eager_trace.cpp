@@ -56,6 +56,8 @@ class Tracer {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       node_ = static_cast<std::int32_t>(i);
       if (nodes_[i].pass != Pass::forward) end_forward();
+      if (nodes_[i].pass == Pass::update || (nodes_[i].pass == Pass::forward && i > 0 && is_backward(nodes_[i - 1].pass)))
+        end_segment();
       const std::int32_t workspace =
           costs_.empty() ? kNone : make(costs_[i].kernel.workspace, MemoryPart::workspace, nodes_[i].op);
       if (nodes_[i].pass == Pass::forward)
@@ -174,6 +176,12 @@ class Tracer {
     cached_.clear();
   }
 
+  /// What a recomputed segment made for no one to read is held by the call that recomputes it, until its backward is over.
+  void end_segment() {
+    for (const std::int32_t array : results_) drop(array);
+    results_.clear();
+  }
+
   Bytes size(TensorId tensor) const { return size(tensor, widths_[index(tensor)]); }
   Bytes size(TensorId tensor, Bytes element) const {
     return options_.batch * static_cast<double>(elements(graph_.tensor(tensor).shape)) * element;
@@ -215,6 +223,8 @@ class Tracer {
       out.array = make(times(op) * size(op.output, widens ? *options_.loss_element : widths_[index(op.output)]),
                        MemoryPart::feature_maps, id);
     if (state.computed || state.second == kNone) keep(id, state, copies);
+    if (state.computed && out.forward_readers == 0 && out.backward_readers == 0 && storage_[index(op.output)] == op.output)
+      results_.push_back(std::exchange(out.array, kNone));
     state.computed = true;
     for (const TensorId input : op.inputs) {
       State& s = owner(input);
@@ -380,9 +390,10 @@ class Tracer {
   std::vector<TensorId> storage_;
   std::vector<State> state_;
   std::vector<OpState> ops_;
-  std::vector<Bytes> widths_;    ///< of an element of each tensor
-  std::vector<OpId> cached_;     ///< operators whose copies of parameters no backward pass reads as they are
-  std::vector<int> references_;  ///< of each array
+  std::vector<Bytes> widths_;          ///< of an element of each tensor
+  std::vector<std::int32_t> results_;  ///< of the segment that is recomputed: outputs that no one reads again
+  std::vector<OpId> cached_;           ///< operators whose copies of parameters no backward pass reads as they are
+  std::vector<int> references_;        ///< of each array
   AllocationTrace trace_;
   std::int32_t node_ = 0;
   bool flattened_ = false;

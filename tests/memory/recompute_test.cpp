@@ -108,6 +108,24 @@ TEST_CASE("recomputing never raises the peak of feature maps, and saves much whe
     }
 }
 
+TEST_CASE("what a segment makes again for no one is held until its backward is over, and nothing to the update") {
+  const OpGraph graph = network("gpt2");
+  const std::vector<StepNode> step = nodes(graph, Recompute::layer);
+  const auto is_update = [](const StepNode& node) { return node.pass == Pass::update; };
+  const auto update = static_cast<std::int32_t>(std::find_if(step.begin(), step.end(), is_update) - step.begin());
+  const StepMemory m = memory(graph, Recompute::layer, MemoryPlan::caching_allocator);
+  int again = 0;
+  for (const Lifetime& array : m.arrays) {
+    if (array.part != MemoryPart::feature_maps) continue;
+    CHECK(array.death <= update + 1);
+    // The sum that ends a layer: its second result is there until the layer before is computed again, or the update.
+    const auto pass = [&](std::int32_t node) { return step[static_cast<std::size_t>(node)].pass; };
+    if (graph.op(array.op).kind == OpKind::add && pass(array.birth) == Pass::forward && pass(array.birth + 1) != Pass::forward)
+      again += pass(array.death - 1) == Pass::forward || pass(array.death - 1) == Pass::update ? 1 : 0;
+  }
+  CHECK(again == 12);
+}
+
 TEST_CASE("every micro-batch in flight adds what the pass forward keeps, recomputed stages only the inputs of their layers") {
   const OpGraph whole = network("gpt2");
   const OpGraph stage = stage_share(whole, stages_of(whole, 4).value(), 1);  // three layers
