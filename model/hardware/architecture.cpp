@@ -89,6 +89,15 @@ const Architecture& Architectures::find(std::string_view text, const std::string
   return by_name == nullptr ? unknown() : *by_name;
 }
 
+const Architecture* Architectures::contradicted(std::string_view text, const std::string& capability) const {
+  const Architecture* const by_name = named(text);
+  const int wanted = capability_number(capability);
+  if (by_name == nullptr || wanted == 0) return nullptr;
+  const auto listed = std::find_if(families_.begin(), families_.end(),
+                                   [&](const Architecture& family) { return capability_number(family.family) == wanted; });
+  return listed != families_.end() && listed->name != by_name->name ? &*listed : nullptr;
+}
+
 std::string Architectures::read_name(TomlTable& table) const {
   std::string text = table.text_or("architecture", "");
   if (text.empty()) return text;

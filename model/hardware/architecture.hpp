@@ -84,6 +84,9 @@ class Architectures {
   /// The row of a name that begins `text` and ends there or at a space; null if it is none of the file.
   [[nodiscard]] const Architecture* named(std::string_view text) const;
 
+  /// The family whose capability is `capability` if that is of another architecture than `text` names; else null.
+  [[nodiscard]] const Architecture* contradicted(std::string_view text, const std::string& capability) const;
+
   /// The key `architecture`, empty where it is missing, spelled as the file spells it ("volta" is Volta).
   /// Problems: no architecture of the file, with a suggestion.
   [[nodiscard]] std::string read_name(TomlTable& table) const;

@@ -99,7 +99,7 @@ PeakRates read_peak(TomlTable& table) {
 }
 
 void read_memory(TomlTable& table, Device& device) {
-  device.memory_capacity = table.quantity<Bytes>("memory_capacity");
+  device.memory_capacity = stated<Bytes>(table, "memory_capacity");
   device.memory_reported = table.quantity_if<Bytes>("memory_reported");
   if (device.memory_capacity > Bytes(0.0) && device.memory_reported > device.memory_capacity)
     table.problem("memory_reported", "more than the board has, which memory_capacity states");
@@ -112,6 +112,21 @@ void read_memory(TomlTable& table, Device& device) {
   device.address_translations_source = table.text_or("address_translations_source", "");
   device.shared_memory_per_multiprocessor = table.quantity_if<Bytes>("shared_memory_per_multiprocessor", kPerMultiprocessor);
   device.registers_per_multiprocessor = table.quantity_if<Bytes>("registers_per_multiprocessor", kPerMultiprocessor);
+}
+
+/// Whose chip it is, told several times.
+void check_identity(TomlTable& table, const Device& device, const Architectures& architectures) {
+  if (device.vendor && device.vendor != Vendor::nvidia && !device.compute_capability.empty())
+    table.problem(
+        "compute_capability",
+        fmt::format("NVIDIA's boards alone have one, vendor is \"{}\"; remove it, or change vendor", name(*device.vendor)));
+  else if (const Architecture* own = architectures.contradicted(device.architecture, device.compute_capability))
+    table.problem("architecture", fmt::format("{}, but compute_capability {} is {}'s; change one of the two", device.architecture,
+                                              quoted(device.compute_capability), own->name));
+  else if (const Architecture* named = architectures.named(device.architecture);
+           device.vendor && named != nullptr && (device.vendor == Vendor::nvidia) != named->generation.has_value())
+    table.problem("vendor", fmt::format("\"{}\" makes no {}, which architecture names; change one of the two",
+                                        name(*device.vendor), device.architecture));
 }
 
 // A multiplier beyond this is no calibration: something else is meant.
@@ -156,7 +171,6 @@ Device read_device(TomlTable table, std::string id, const Architectures& archite
   device.board_sharing_source = table.text_or("board_sharing_source", "");
   device.peak = read_peak(table);
   read_memory(table, device);
-  check_rates(table, device);
   device.max_threads_per_multiprocessor = integer_if(table, "max_threads_per_multiprocessor", 1 << 16);
   device.pcie_generation = static_cast<int>(table.integer_or("pcie_generation", device.pcie_generation, 1, 9));
   device.pcie_lanes = static_cast<int>(table.integer_or("pcie_lanes", device.pcie_lanes, 1, 32));
@@ -166,6 +180,8 @@ Device read_device(TomlTable table, std::string id, const Architectures& archite
   device.mounted_in = table.text_or("mounted_in", "");
   device.nvlink_bandwidth = table.quantity_if<BytesPerSecond>("nvlink_bandwidth");
   device.power_limit = table.quantity_if<Watts>("power_limit");
+  check_identity(table, device, architectures);
+  check_rates(table, device);
   device.launch_price = table.quantity_if<Usd>("launch_price");
   device.own_price = device.launch_price && table.where("launch_price").file == kAssignments;
   device.launch_date = read_date(table, "launch_date");

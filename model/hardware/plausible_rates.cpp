@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 
+#include "model/input/edits.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
@@ -16,14 +19,15 @@ class Judge {
  public:
   Judge(TomlTable& table, Device& device) : table_(table), device_(device) {}
 
-  /// `least` to `most`: ratios that boards have.
-  void ratio(const char* key, double ratio, double least, double most, const std::string& other, const char* hint) {
-    if (ratio >= least && ratio <= most) return;
+  /// `least` to `most`: ratios that boards have. Whether it is one of them.
+  bool ratio(const char* key, double ratio, double least, double most, const std::string& other, const char* hint) {
+    if (ratio >= least && ratio <= most) return true;
     const std::string text = fmt::format("{:.3g} times {}", ratio, other);
     if (ratio * kSlip <= least || ratio >= kSlip * most)
       table_.problem(key, fmt::format("{}; {}", text, hint));
     else
       device_.doubts.push_back(fmt::format("{}: {} is {}; {}", device_.id, key, text, hint));
+    return false;
   }
 
  private:
@@ -64,6 +68,58 @@ void judge_tensor(const Device& device, Judge& judge) {
   }
 }
 
+/// Data rates of a line of the bus, Gbit/s: half of the least and twice the largest of the catalogue.
+struct MemoryKind {
+  std::string_view name;
+  double least, most;
+};
+constexpr std::array<MemoryKind, 9> kMemoryKinds{{{"GDDR5", 2.5, 16},
+                                                  {"GDDR5X", 4.5, 23},
+                                                  {"GDDR6", 5, 40},
+                                                  {"GDDR6X", 9.5, 46},
+                                                  {"GDDR7", 12, 60},
+                                                  {"HBM2", 0.7, 4.9},
+                                                  {"HBM2e", 1.5, 7.5},
+                                                  {"HBM3", 2.6, 13},
+                                                  {"HBM3e", 2.9, 16}}};
+
+/// Whether the bandwidth is one that boards have.
+bool judge_memory(const Device& device, Judge& judge) {
+  constexpr double kRounded = 1.2, kBits = 8.0, kDoubleRate = 2.0;
+  // The smallest boards of the catalogue have 4 GiB, the largest 288.
+  constexpr Bytes kGib(1024.0 * 1024.0 * 1024.0);
+  if (device.memory_capacity > Bytes(0.0))
+    judge.ratio("memory_capacity", device.memory_capacity / kGib, 0.5, 1024, "1 GiB", "boards have 0.5 GiB to 1 TiB");
+  if (!device.memory_bus_bits || device.memory_bandwidth <= BytesPerSecond(0.0)) return true;
+  const double line = device.memory_bandwidth.base() * kBits / *device.memory_bus_bits;  // bit/s
+  if (device.memory_clock) {
+    const double reach = kDoubleRate * device.memory_clock->base();
+    return judge.ratio("memory_bandwidth", line / reach, 1.0 / kRounded, kRounded,
+                       fmt::format("the {} of a bus of {} bits at 2 x memory_clock {}",
+                                   format(BytesPerSecond(reach * *device.memory_bus_bits / kBits)), *device.memory_bus_bits,
+                                   format(*device.memory_clock)),
+                       "change memory_bandwidth, memory_clock and memory_bus_bits together");
+  }
+  const auto* const kind = std::find_if(kMemoryKinds.begin(), kMemoryKinds.end(),
+                                        [&](const MemoryKind& row) { return row.name == device.memory_kind; });
+  if (kind == kMemoryKinds.end()) return true;
+  return judge.ratio(
+      "memory_bandwidth", line / 1e9, kind->least, kind->most,
+      fmt::format("1 Gbit/s for each of {} lines of its bus", *device.memory_bus_bits),
+      fmt::format("{} has {:g} to {:g}; bandwidths are in bytes, as in \"900 GB/s\"", kind->name, kind->least, kind->most)
+          .c_str());
+}
+
+void judge_power(const Device& device, Judge& judge) {
+  if (!device.power_limit || device.memory_bandwidth <= BytesPerSecond(0.0)) return;
+  // 3.9 pJ a bit of HBM2 (O'Connor et al., Fine-Grained DRAM, MICRO 2017); boards of the catalogue have 2.7 to 29 times that.
+  constexpr double kJoulePerByte = 8 * 3.9e-12;
+  const Watts memory(device.memory_bandwidth.base() * kJoulePerByte);
+  judge.ratio("power_limit", *device.power_limit / memory, 2, 60,
+              fmt::format("the {} that memory takes at full bandwidth", format(memory)),
+              "boards have 2 to 60; memory that power slows down is not predicted");
+}
+
 }  // namespace
 
 void check_rates(TomlTable& table, Device& device) {
@@ -78,14 +134,11 @@ void check_rates(TomlTable& table, Device& device) {
     judge_fp32(device, judge);
     judge_tensor(device, judge);
   }
-  if (device.memory_bus_bits && device.memory_clock && device.memory_bandwidth > BytesPerSecond(0.0)) {
-    constexpr double kRounded = 1.2, kBits = 8.0, kDoubleRate = 2.0;
-    const BytesPerSecond reach(kDoubleRate * device.memory_clock->base() * *device.memory_bus_bits / kBits);
-    judge.ratio("memory_bandwidth", device.memory_bandwidth / reach, 1.0 / kRounded, kRounded,
-                fmt::format("the {} of a bus of {} bits at 2 x memory_clock {}", format(reach), *device.memory_bus_bits,
-                            format(*device.memory_clock)),
-                "change memory_bandwidth, memory_clock and memory_bus_bits together");
-  }
+  // A question about another clock changes one of the two.
+  const bool asked = table.where("boost_clock").file == kAssignments || table.where("base_clock").file == kAssignments;
+  if (!asked && device.base_clock && device.boost_clock && *device.base_clock > *device.boost_clock)
+    table.problem("base_clock", fmt::format("above boost_clock, {}", format(*device.boost_clock)));
+  if (judge_memory(device, judge)) judge_power(device, judge);
 }
 
 }  // namespace tbdsim

@@ -1,3 +1,4 @@
+// Long because one walk over a step makes, shares and drops every array.
 #include "model/memory/eager_trace.hpp"
 
 #include <algorithm>

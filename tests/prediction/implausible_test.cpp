@@ -10,10 +10,10 @@ using namespace tbdsim;
 
 namespace {
 
-/// Prediction on a V100 whose file has one line replaced; the first message, empty when it predicts.
-std::string message_with(const std::string& key, const std::string& line) {
+/// Prediction on a GPU whose file has one line replaced; the first message, empty when it predicts.
+std::string message_with(const std::string& key, const std::string& line, const std::string& gpu = "v100-sxm2-16gb") {
   const std::string root = TBDSIM_SOURCE_DIR;
-  std::ifstream source(root + "/hardware/gpus/v100-sxm2-16gb.toml");
+  std::ifstream source(root + "/hardware/gpus/" + gpu + ".toml");
   std::ostringstream text;
   for (std::string row; std::getline(source, row);) text << (row.rfind(key + " =", 0) == 0 ? line : row) << "\n";
   const auto path = std::filesystem::temp_directory_path() / ("tbdsim_implausible_" + key + ".toml");
@@ -73,4 +73,24 @@ TEST_CASE("of two GPUs of a board, one adds at most all of its time to the other
   CHECK(message("1").empty());
   CHECK(message("1.001") == "board_sharing: expected a number from 0 to 1, got 1.001");
   CHECK_FALSE(message("1e300").empty());
+}
+
+TEST_CASE("what a description says of memory, power and clocks has to fit together") {
+  const auto refused = [](const std::string& key, const std::string& value, const std::string& text) {
+    INFO(key << " = " << value);
+    CHECK_THAT(message_with(key, key + " = \"" + value + "\""), Catch::Matchers::Contains(text));
+  };
+  refused("memory_bandwidth", "900 MB/s",
+          "memory_bandwidth: 0.00176 times 1 Gbit/s for each of 4096 lines of its bus; HBM2 has 0.7 to 4.9");
+  refused("power_limit", "300 kW", "times the 28.1 W that memory takes at full bandwidth; boards have 2 to 60");
+  refused("power_limit", "1 W", "times the 28.1 W that memory takes at full bandwidth");
+  refused("memory_capacity", "16 MiB", "memory_capacity: 0.0156 times 1 GiB; boards have 0.5 GiB to 1 TiB");
+  refused("base_clock", "1.6 GHz", "base_clock: above boost_clock, 1.53 GHz");
+  refused("architecture", "Kepler", "architecture: Kepler, but compute_capability \"7.0\" is Volta's; change one of the two");
+  refused("vendor", "AMD", "compute_capability: NVIDIA's boards alone have one, vendor is \"AMD\"");
+  CHECK_THAT(message_with("vendor", "vendor = \"NVIDIA\"", "mi300x"),
+             Catch::Matchers::Contains("vendor: \"NVIDIA\" makes no CDNA 3.0, which architecture names; change one of the two"));
+  // Off by less than ten: told, not refused.
+  CHECK(message_with("memory_bandwidth", "memory_bandwidth = \"112 GB/s\"").empty());
+  CHECK(message_with("power_limit", "power_limit = \"40 W\"").empty());
 }
