@@ -95,6 +95,8 @@ constexpr GlossaryEntry kGlossary[] = {
     {"Input",
      "Reading, decoding and copying of samples. As a part of memory: the samples on the GPU. Loader-bound: the GPUs wait for "
      "samples. Trainer-bound: they do not."},
+    {"J/sample", "`plan`: joules that the GPUs alone draw for a sample."},
+    {"J with host", "Joules for a sample of GPUs, host and cooling together, as the power price counts them."},
     {"kept", "Bytes of feature maps that the backward pass reads."},
     {"kernel, kernels", "A function that runs on the GPU. Kernels of one kind and shape family share a line."},
     {"kind", "Type of an operator, or of a catalogue entry."},

@@ -9,6 +9,7 @@ namespace tbdsim {
 namespace {
 
 constexpr std::int64_t kMostLinksOfABundle = 1024;
+constexpr Bounds kLatency{0.0, 1.0, false};  // s: more than any link of a machine, or around the earth, has
 const std::vector<std::string> kKinds = {"nvlink", "xgmi", "pcie", "cpu_link", "network", "storage", "internal"};
 
 LinkKind read_kind(TomlTable& table) {
@@ -53,7 +54,7 @@ LinkBundle read_type(const std::string& name, TomlTable table, bool peer_access)
   type.sm_copy = sm_copy.value_or(achieved ? *achieved : usual.sm_copy * type.bandwidth);
   if (achieved && line_rate) check_not_above(table, "achieved", *achieved, *line_rate);
   if (sm_copy && line_rate) check_not_above(table, "sm_copy", *sm_copy, *line_rate);
-  type.latency = table.quantity_if<Seconds>("latency", kNotNegative).value_or(Seconds(0.0));
+  type.latency = table.quantity_if<Seconds>("latency", kLatency).value_or(Seconds(0.0));
   type.peer_access = table.boolean_or("peer_access", peer_access && type.kind == LinkKind::pcie);
   type.staged = table.quantity_if<BytesPerSecond>("staged");
   if (!type.staged && usual.staged) type.staged = *usual.staged * type.bandwidth;

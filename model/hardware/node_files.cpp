@@ -11,6 +11,7 @@ constexpr std::int64_t kMostSockets = 1024;  // a rack of superchips counts as o
 constexpr std::int64_t kMostCores = 1'000'000;
 /// Of the reference host's speed, a Zen 4 of 2023. Assumed: no CPU that feeds a GPU is a hundred times as slow or as fast.
 constexpr Bounds kThread{0.01, 100.0, false};
+constexpr Bounds kCpuClock{1e8, 1e10, false};  // Hz: a slip of unit lies outside
 
 BytesPerSecond usual_tcp(BytesPerSecond line) {
   return std::max((kTcpOnFastLine / kFastLine) * line, std::min(kUsualSockets.share * line, kTcpOnFastLine));
@@ -34,7 +35,9 @@ Host read_host(TomlTable table, std::string id) {
   host.name = table.text("name");
   host.sockets = static_cast<int>(table.integer("sockets", 1, kMostSockets));
   host.cores = static_cast<int>(table.integer("cores", 1, kMostCores));
-  host.clock = table.quantity_if<Hertz>("clock");
+  if (host.cores < host.sockets && table.where("cores").file != kAssignments)
+    table.problem("cores", fmt::format("of all {} sockets together, got {}: at least one each", host.sockets, host.cores));
+  host.clock = table.quantity_if<Hertz>("clock", kCpuClock);
   host.memory_capacity = table.quantity_if<Bytes>("memory_capacity");
   host.dispatch_scale = table.number_or("dispatch_scale", 1.0, kPositive);
   if (table.has("single_thread")) host.single_thread = table.number("single_thread", kThread);

@@ -13,6 +13,7 @@
 #include "model/hardware/price.hpp"
 #include "model/input/digest.hpp"
 #include "model/support/quote.hpp"
+#include "model/units/format.hpp"
 
 namespace tbdsim {
 namespace {
@@ -48,6 +49,7 @@ class SystemReader {
     (void)root_.integer("schema", kHardwareSchema, kHardwareSchema);
     read_identity();
     system_.device = read_device_part();
+    check_power();
     read_host_part();
     read_network_part();
     read_topology();
@@ -94,6 +96,18 @@ class SystemReader {
     }
     if (rent && !price) system_.price.reset();
     system_.price_of = price || rent ? kAssignments : fmt::format("the file of {}", system_.id);
+  }
+
+  /// Of the file alone: a question about another board may ask for more than the machine draws.
+  void check_power() {
+    const auto asked = [](const Edit& edit) { return edit.key.ends_with("power_limit") || edit.key == "hw.power"; };
+    if (!system_.power || !system_.device.power_limit ||
+        (catalogue_.edits && std::any_of(catalogue_.edits->changes.begin(), catalogue_.edits->changes.end(), asked)))
+      return;
+    const Watts boards = system_.gpu_count * *system_.device.power_limit;
+    if (*system_.power < boards)
+      root_.problem("power", fmt::format("{} of the whole machine, less than its {} GPUs draw, {}", format(*system_.power),
+                                         system_.gpu_count, format(boards)));
   }
 
   /// An amount, or the kind of the catalogue's rents that is asked for.

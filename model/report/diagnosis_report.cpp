@@ -44,7 +44,7 @@ std::string indented(const std::string& line) {
 /// The measured speed beside the predicted one.
 std::string verdict(const Diagnosis& d) {
   const std::string step = d.slower >= 1.0 ? fmt::format("the step takes {:.2f} times as long as predicted", d.slower)
-                                           : fmt::format("the step takes {:.2f} of the predicted time", d.slower);
+                                           : fmt::format("the step takes {} of the predicted time", number_text(d.slower));
   std::string text =
       fmt::format("Measured {}, predicted {} (80 % range {}): {}.", d.measured.text, speed_text(d, d.predicted.value),
                   fmt::format("{} to {}", number(d, d.predicted.low), number(d, d.predicted.high)), step);

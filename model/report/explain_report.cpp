@@ -80,6 +80,15 @@ std::string what_ifs_table(const Explanation& explanation, bool hardware) {
   return table.empty() ? "  none that would change the step\n" : table.text(2);
 }
 
+/// Of changes that gain, as of no other is it of interest.
+std::string notes_text(const Explanation& explanation) {
+  std::string text;
+  for (const WhatIfOutcome& outcome : explanation.what_ifs)
+    if (outcome.problem.empty() && !outcome.note.empty() && outcome.gain >= kWorthAChange)
+      text += "  " + wrapped(fmt::format("{}: {}", outcome.name, outcome.note), kWidth - 2, 4) + '\n';
+  return text;
+}
+
 std::string combined_text(const Explanation& explanation) {
   if (!explanation.combined) return "";
   const CombinedSettings& c = *explanation.combined;
@@ -101,8 +110,8 @@ std::string what_ifs_text(const Explanation& explanation) {
   }
   std::string text =
       "\nThroughput after each change of settings and software (--what-if NAME, or the\noption as it stands, with any verb)\n" +
-      what_ifs_table(explanation, false) + combined_text(explanation) + "\nThroughput on other hardware (--what-if NAME)\n" +
-      what_ifs_table(explanation, true);
+      what_ifs_table(explanation, false) + notes_text(explanation) + combined_text(explanation) +
+      "\nThroughput on other hardware (--what-if NAME)\n" + what_ifs_table(explanation, true);
   if (!useless.empty())
     text += "  " +
             wrapped(fmt::format("change throughput by less than {:.1f} %: {}", 100.0 * kWorthAChange, useless), kWidth - 2, 4) +

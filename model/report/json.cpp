@@ -510,6 +510,7 @@ std::string explain_json(const Explanation& e, const std::optional<PrecisionGain
       row["problem"] = o.problem;
     } else {
       row.update({{"gain", o.gain}, {"fits", o.fits}, {"step_time_s", ranged(o.step_time)}, {"limit", limit(o.limit)}});
+      if (!o.note.empty()) row["note"] = o.note;
     }
     json["what_ifs"].push_back(std::move(row));
   }

@@ -79,7 +79,7 @@ std::string ownership_report(const Comparison& comparison, const CostTerms& term
                    {"power", Align::right},
                    {"total USD", Align::right},
                    {"USD/M samples", Align::right},
-                   {"J/sample", Align::right}});
+                   {"J with host", Align::right}});
   for (const Offer& offer : offers) {
     const bool bought = offer.by == PaidBy::purchase;
     table.add({rank_text(comparison, offer), candidate_label(comparison, offer.candidate), std::string(paid_text(offer.by)),

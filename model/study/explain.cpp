@@ -60,6 +60,16 @@ std::string why_without_effect(const std::vector<std::string>& notices, const st
   return "";
 }
 
+/// What a prediction says that a changed value does beside what it is: the text after "--set KEY=VALUE: ".
+std::string note_of(const WhatIf& what_if, const Prediction& prediction) {
+  for (const std::string& set : what_if.set) {
+    const std::string start = fmt::format("{} {}: ", kAssignments, set);
+    for (const std::string& notice : prediction.notices)
+      if (notice.starts_with(start) && no_effect_reason(notice).empty()) return notice.substr(start.size());
+  }
+  return "";
+}
+
 /// A change with the job that it makes of the base's.
 struct Trial {
   WhatIf what_if;
@@ -172,6 +182,7 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
   outcome.step_time = prediction->step_time;
   outcome.limit = prediction->limit;
   outcome.reason = why_without_effect(prediction->notices, base.notices);
+  outcome.note = note_of(trial.what_if, *prediction);
   const bool alike = std::abs(outcome.gain) < kWorthAChange && outcome.fits == base.memory.fits;
   const double share = relieved_share(trial.what_if, base);
   // Where the job waits for what the hardware relieves, a reason why it does not help says more.

@@ -30,6 +30,7 @@ struct WhatIfOutcome {
   std::string problem;       ///< why it does not apply or cannot help here; reports then tell nothing else
   bool cannot_help = false;  ///< other hardware that changes the throughput by less than `kWorthAChange`
   std::string reason{};      ///< why the step does not change, where that is known
+  std::string note{};        ///< what the change brings beside what its name says; empty: nothing
 };
 
 /// Settings that help together: from the one that gains most, each that still gains after those before it.

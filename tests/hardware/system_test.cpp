@@ -252,6 +252,21 @@ my.toml:9:12: link.nvlink.achieved: expected a bandwidth above 0, got "-1 GB/s"
 )");
 }
 
+TEST_CASE("a machine that draws less than its GPUs, a link of seconds, a CPU without cores or clock are refused") {
+  using Catch::Matchers::Contains;
+  CHECK(message(four_gpus(kRing, "gpus = 4\npower = \"1200 W\"\n")) == "");
+  CHECK_THAT(message(four_gpus(kRing, "gpus = 4\npower = \"1000 W\"\n")),
+             Contains("my.toml:5:9: power: 1 kW of the whole machine, less than its 4 GPUs draw, 1.2 kW"));
+  CHECK_THAT(message(four_gpus(kRing, "gpus = 4\n", "bandwidth = \"25 GB/s\"\nlatency = \"1 h\"\n")),
+             Contains("link.nvlink.latency: expected a time from 0 to 1 s, got \"1 h\""));
+  const auto host = [](const std::string& keys) {
+    return message(four_gpus(kRing, "gpus = 4\nhost = {name = \"x\", source = \"assumed: x\", " + keys + "}\n"));
+  };
+  CHECK(host("sockets = 2, cores = 2, clock = \"3.5 GHz\"") == "");
+  CHECK_THAT(host("sockets = 4, cores = 1"), Contains("host.cores: of all 4 sockets together, got 1: at least one each"));
+  CHECK_THAT(host("sockets = 1, cores = 1, clock = \"3.5 MHz\""), Contains("host.clock: expected a frequency"));
+}
+
 TEST_CASE("ten mistakes in one system file give ten messages") {
   CHECK(message(R"(schema = 1
 name = ""
