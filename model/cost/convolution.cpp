@@ -20,6 +20,10 @@ Volumes volumes(const ConvolutionShape& s, Bytes element) {
   return {s.n * s.c * s.h * s.w * element, s.k * (s.c / s.groups) * s.r * s.s * element, s.n * s.k * s.p * s.q * element};
 }
 
+/// Part of the rows, or columns, of x that a pass reads: a stride longer than the filter skips some.
+double rows_read(const ConvolutionShape& s) { return std::min(1.0, s.r / s.stride_h); }
+double columns_read(const ConvolutionShape& s) { return std::min(1.0, s.s / s.stride_w); }
+
 Flop direct_flop(const ConvolutionShape& s) { return Flop(2.0 * s.n * s.k * s.p * s.q * (s.c / s.groups) * s.r * s.s); }
 
 enum FilterClass : std::size_t { kPointwise, kDense, kStrided, kFirstLayer };
@@ -80,7 +84,8 @@ KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, F
   TileConstants tiles = constants.tiles;
   tiles.max_split = 1;
   GemmShape shape;
-  GemmTraffic traffic{v.sum(), v.x, {}};
+  const Bytes x = rows_read(s) * v.x;  // skipped columns lie in sectors with others; `reread` is a share of all
+  GemmTraffic traffic{x + v.w + v.y, v.x, {}};
   switch (pass) {
     case ConvolutionPass::forward:
       shape = {s.n * s.p * s.q, k, c * taps, s.groups};
@@ -90,7 +95,7 @@ KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, F
       // Only one filter tap in stride^2 meets an output, so the products are as many as in the forward pass.
       shape = {s.n * s.h * s.w, c, k * taps / (s.stride_h * s.stride_w), s.groups};
       tiles.compute_scale = constants.backward_data[cls];
-      traffic.rows = v.y;
+      traffic = {v.sum(), v.y, {}};
       break;
     case ConvolutionPass::backward_weights:
       shape = {k, c * taps, s.n * s.p * s.q, s.groups};
@@ -102,6 +107,9 @@ KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, F
       traffic.partial = v.w;
       break;
   }
+  const bool tensor = constants.aligned > Bytes(0.0) && cls != kFirstLayer;
+  const bool gathers = pass == ConvolutionPass::backward_weights && taps > 1.0;
+  if (tensor && (gathers || (pass == ConvolutionPass::backward_data && cls != kStrided))) tiles.largest_tile_only = true;
   TiledGemm tiled = tiled_gemm(shape, traffic, tiles, rates);
   if (pass == ConvolutionPass::backward_data && cls == kStrided) {
     const TiledGemm other = scattered(s, element, constants, tiles, rates);
@@ -121,7 +129,7 @@ KernelTimeModel pipelined_implicit_gemm(const ConvolutionShape& s, ConvolutionPa
   // 1.20 times their product on the mean.
   constexpr double kGathered = 1.15;
   const double c = padded(s.c / s.groups, constants.aligned / element), k = s.k / s.groups, taps = s.r * s.s;
-  const double x = s.n * s.c * s.h * s.w, y = s.n * s.k * s.p * s.q;
+  const double x = rows_read(s) * columns_read(s) * s.n * s.c * s.h * s.w, y = s.n * s.k * s.p * s.q;
   GemmShape shape{s.n * s.p * s.q, k, c * taps, s.groups};
   shape.rows_held = x;
   if (pass == ConvolutionPass::backward_data) {
@@ -252,6 +260,7 @@ KernelTimeModel transformed_products(const ConvolutionShape& s, ConvolutionPass 
     shape = {s.k, s.c, t.tiles, points};
     traffic = {x + w + y, y, w};
     tiles.largest_tile_only = true;
+    tiles.max_split = 1;
     bandwidth = constants.transform_bandwidth_weights;
   }
   const TiledGemm products = tiled_gemm(shape, traffic, tiles, rates);

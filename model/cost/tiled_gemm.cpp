@@ -62,7 +62,7 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
   TiledGemm result;
   double best_compute = 0.0, best_memory = 0.0, best_steps = 1.0, best_blocks = 1.0;
   const std::size_t menu = constants.largest_tile_only ? 1 : kTiles.size();
-  const int max_split = constants.largest_tile_only ? 1 : constants.max_split;
+  const int max_split = constants.max_split;
   for (std::size_t i = 0; i < menu; ++i) {
     const Tile tile = kTiles[i];
     const double columns = whole(shape.n / tile.n);

@@ -33,7 +33,7 @@ struct TileConstants {
   double narrow_tiles = 1.0;         ///< the same of tiles of fewer than 128 columns: 2 where there is none worth taking
   double compute_scale = 1.0;        ///< multiplies the compute time (pass and filter class of a convolution)
   int max_split = 32;                ///< largest split of k
-  bool largest_tile_only = false;    ///< the library offers only 128 x 128, unsplit
+  bool largest_tile_only = false;    ///< the library offers only 128 x 128
   /// Of matrix products whose kernels are described by `pipelined_gemm` in the place of tiles of the form above.
   std::optional<PipelinedConstants> pipelined = {};
 };

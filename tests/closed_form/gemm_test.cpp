@@ -53,6 +53,7 @@ TEST_CASE("worked example: matrix product of 1024 x 1024 x 1024 on the invented 
   // The alternatives that the example names: what the menu offers without a split, and the largest tile alone.
   TileConstants largest = tiles();
   largest.largest_tile_only = true;
+  largest.max_split = 1;
   const TiledGemm one_wave =
       tiled_gemm({1024, 1024, 1024, 1}, {Bytes(3 * matrix), Bytes(matrix), Bytes(matrix)}, largest, kBoard);
   CHECK(documented("(" + microseconds(one_wave.time) + "), but fills only 64"));

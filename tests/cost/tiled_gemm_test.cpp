@@ -27,6 +27,7 @@ TileConstants plain() {
 TileConstants only_largest() {
   TileConstants c = plain();
   c.largest_tile_only = true;
+  c.max_split = 1;
   return c;
 }
 
