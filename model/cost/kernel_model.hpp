@@ -66,6 +66,9 @@ class KernelModel {
   [[nodiscard]] bool transferred() const { return convolution_.transferred || gemm_.transferred || memory_.transferred; }
   [[nodiscard]] const ResolvedParameters& parameters_of(KernelFamily family) const;
 
+  /// A batch norm of 16-bit weights under PyTorch, which calls cuDNN's with fp32 weights only.
+  [[nodiscard]] bool norms_batches_itself(const Op& op) const;
+
  private:
   struct Arithmetic;
   /// How products in 8 bits run.
@@ -101,8 +104,6 @@ class KernelModel {
   }
   [[nodiscard]] KernelTimeModel streamed(double elements, bool vectorized, Bytes element) const;
   void keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const;
-  /// A batch norm of 16-bit weights under PyTorch, which calls cuDNN's with fp32 weights only.
-  [[nodiscard]] bool norms_batches_itself(const Op& op) const;
   /// What autograd adds where later operators use arrays of earlier ones.
   void sum_shared_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const;
   /// Appends the kernels that cast and turn operands of a product in 8 bits.

@@ -16,6 +16,7 @@
 #include "model/prediction/memory_estimate.hpp"
 #include "model/prediction/memory_estimator.hpp"
 #include "model/prediction/optimizer_state.hpp"
+#include "model/prediction/precision_notices.hpp"
 #include "model/prediction/rank_waits.hpp"
 #include "model/prediction/step_times.hpp"
 #include "model/prediction/traffic_by_tier.hpp"
@@ -235,7 +236,7 @@ Result<Prediction> told(const Configuration& configuration, Simulated& step) {
   identify(configuration, p);
   p.notices.insert(p.notices.end(), kernels->notices().begin(), kernels->notices().end());
   if (std::string note = unknown_host(configuration, times); !note.empty()) p.notices.push_back(std::move(note));
-  if (kernels->tensor_core()) p.notices.push_back("few tensor-core samples stand behind this: the range is wide");
+  for (std::string& note : precision_notices(workload.graph, *kernels)) p.notices.push_back(std::move(note));
   // Several GPUs, or one whose variables lie on the host.
   const bool exchanges = configuration.gpus > 1 || times.phases.exchange_total > Seconds(0.0);
   const SpreadConstants& constants = (*configuration.constants)->spread;
