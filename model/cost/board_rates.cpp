@@ -17,6 +17,7 @@ KernelRates sustained_rates(const Device& device, FlopPerSecond peak, double sha
   rates.cache = device.l2_capacity.value_or(Bytes(0.0));
   rates.resident_threads = device.max_threads_per_multiprocessor.value_or(kTypicalThreads);
   rates.slow_integers = device.chip.slow_integers;
+  rates.taps_apart = device.chip.taps_apart;
   rates.fp32_lanes = rates.slow_integers ? device.fp32_lanes : fed_lanes(device.fp32_lanes);
   rates.peak = peak * (precision == "fp32" ? wanted_clock(clocked(device)) : tensor_clock(device, precision));
   // Cycles that are no product neither wait for operands nor draw the power of tensor cores: they pass at the full rate.

@@ -76,6 +76,11 @@ TiledGemm scattered(const ConvolutionShape& s, Bytes element, const ConvolutionC
 /// Channels with those that fill a load of tensor cores up.
 double padded(double channels, double at_once) { return at_once > 1.0 ? at_once * std::ceil(channels / at_once) : channels; }
 
+/// Whether tiles of weight gradients hold the channels of a single tap each.
+bool taps_apart(const ConvolutionConstants& constants, const KernelRates& rates) {
+  return constants.aligned > Bytes(0.0) && rates.taps_apart;
+}
+
 KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, FilterClass cls, Bytes element,
                               const ConvolutionConstants& constants, const KernelRates& rates) {
   const double c = cls == kFirstLayer ? s.c : padded(s.c / s.groups, constants.aligned / element), k = s.k / s.groups,
@@ -100,6 +105,7 @@ KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, F
     case ConvolutionPass::backward_weights:
       shape = {k, c * taps, s.n * s.p * s.q, s.groups};
       if (taps > 1.0) shape.n = std::max(shape.n, kGatheredColumns);
+      if (taps_apart(constants, rates)) shape = {k, c, s.n * s.p * s.q, s.groups * taps};
       tiles.compute_scale = constants.backward_weights[cls];
       tiles.max_split = kWeightGradientSplit;
       tiles.tile_penalty += constants.gather_penalty;
@@ -174,6 +180,7 @@ KernelTimeModel plain(const ConvolutionShape& s, ConvolutionPass pass, Bytes ele
   const KernelTimeModel any = constants.pipelined ? pipelined_implicit_gemm(s, pass, element, constants, rates)
                                                   : implicit_gemm(s, pass, filter_class(s, pass), element, constants, rates);
   const bool image = pass == ConvolutionPass::backward_data;
+  if (pass == ConvolutionPass::backward_weights && taps_apart(constants, rates)) return any;
   if (!few_channels(s) || (constants.pipelined && !image)) return any;
   const KernelTimeModel own =
       image ? image_gradient(s, element, constants, rates) : implicit_gemm(s, pass, kFirstLayer, element, constants, rates);

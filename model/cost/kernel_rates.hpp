@@ -20,6 +20,7 @@ struct KernelRates {
   double resident_threads = 2048;  ///< of one multiprocessor
   double fp32_lanes = 64;          ///< of one multiprocessor, as far as schedulers feed them or integers take them
   bool slow_integers = false;      ///< beside those lanes (`Architecture`)
+  bool taps_apart = false;         ///< in weight gradients on tensor cores (`Architecture`)
   double step_overhead = 1.0;  ///< what a k-step or tile costs beside its products, in k-steps, against the boards of the samples
   Hertz translations{0.0};     ///< of addresses that the buffers do not hold; zero: no limit is known
   double issue_share = kIssueShare;  ///< of numbers moved one at a time

@@ -34,9 +34,10 @@ struct Architecture {
   std::optional<int> generation;  ///< NVIDIA's order of appearance; absent: another maker's
   std::string cuda, young_until;  ///< first CUDA release with its kernels, last whose libraries are slower; empty: any, none
   double product_issue = 1.0;     ///< share of the issue slots that multiply-adds get in fp32 products
-  bool slow_integers = false;     ///< lanes beyond those that schedulers feed count for floating point alone
-  bool fused_winograd = true;     ///< libraries have fused Winograd kernels for it
-  std::string product_kernels;    ///< for whom the matrix products that it runs were written: "maxwell"; empty: not told apart
+  bool taps_apart = false;      ///< weight gradients of convolutions on its tensor cores multiply each tap of a filter by itself
+  bool slow_integers = false;   ///< lanes beyond those that schedulers feed count for floating point alone
+  bool fused_winograd = true;   ///< libraries have fused Winograd kernels for it
+  std::string product_kernels;  ///< for whom the matrix products that it runs were written: "maxwell"; empty: not told apart
   std::vector<std::string> product_sets;  ///< all of which there are such, oldest first
   std::string pipelined_products;  ///< for whom its tensor-core products that load ahead were written: "hopper"; empty: none are
   std::vector<std::string> pipelined_sets;  ///< all of which there are such, oldest first

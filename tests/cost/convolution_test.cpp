@@ -289,3 +289,38 @@ TEST_CASE("more channels never make a convolution faster: kernels for images and
   CHECK(time(tensor, 5, 3, 1, P::forward, Bytes(2.0)) > 1.1 * time(slow, 5, 3, 1, P::forward, Bytes(2.0)));
   CHECK(time(tensor, 8, 3, 1, P::forward, Bytes(2.0)) == time(slow, 8, 3, 1, P::forward, Bytes(2.0)));
 }
+
+TEST_CASE("rows that a stride skips are not read, by any board") {
+  // 1 x 1 filters over so many images that bytes alone count: 64 channels of 56 x 56 to 64 of 28 x 28, with stride 2.
+  const KernelRates fast{FlopPerSecond(1e18), BytesPerSecond(5e11), Seconds(0.0), 56};
+  const auto bytes = [&](double r, P pass) {
+    return 5e11 *
+           convolution_time(square(256, 64, 56, 64, r, 2), pass, A::implicit_gemm, Bytes(4.0), ConvolutionConstants{}, fast)
+               ->time.base();
+  };
+  const double x = 256.0 * 64 * 56 * 56 * 4, y = x / 4;
+  CHECK_THAT(bytes(1, P::forward), Catch::WithinRel(x / 2 + y + 64.0 * 64 * 4, 0.01));
+  CHECK_THAT(bytes(2, P::forward), Catch::WithinRel(x + y + 4 * 64.0 * 64 * 4, 0.01));
+}
+
+TEST_CASE("gradients on tensor cores have large tiles alone, on Turing one for each tap") {
+  ConvolutionConstants tensor;
+  tensor.aligned = Bytes(16.0);
+  tensor.tiles.tile_penalty = tensor.tiles.prologue_depth = tensor.gather_penalty = 0.0;
+  KernelRates board{FlopPerSecond(1e14), BytesPerSecond(1e15), Seconds(0.0), 80}, turing = board;
+  turing.taps_apart = true;
+  const auto time = [&](const ConvolutionShape& shape, P pass, const KernelRates& rates) {
+    return convolution_time(shape, pass, A::implicit_gemm, Bytes(2.0), tensor, rates)->time.base();
+  };
+  // A block of 128 x 128 x 4608 products on one of 80 multiprocessors, for 8 images of 7 x 7 as for 16; the forward pass has
+  // smaller tiles.
+  const double block = 2.0 * 128 * 128 * 4608 * 80 / 1e14;
+  CHECK_THAT(time(square(8, 512, 7, 512, 3), P::backward_data, board), Catch::WithinRel(block, 0.01));
+  CHECK_THAT(time(square(16, 512, 7, 512, 3), P::backward_data, board), Catch::WithinRel(block, 0.01));
+  CHECK(time(square(8, 512, 7, 512, 3), P::forward, board) < 0.5 * block);
+  // Tiles hold the channels of one tap: images of three channels take as long as 128 do, 64 filters as long as 128.
+  const auto gradient = [&](double c, double k) { return time(square(16, c, 112, k, 3), P::backward_weights, turing); };
+  CHECK_THAT(gradient(3, 64), Catch::WithinRel(gradient(128, 128), 0.01));
+  CHECK_THAT(gradient(256, 128), Catch::WithinRel(2.0 * gradient(128, 128), 0.02));
+  CHECK(time(square(16, 3, 112, 64, 3), P::backward_weights, board) < 0.5 * gradient(3, 64));
+}

@@ -118,5 +118,5 @@ TEST_CASE("a fact without a source is refused, whether or not a family states it
     INFO(all[i]);
     CHECK(messages(without).find("missing key, expected a string") != std::string::npos);
   }
-  CHECK(facts == 25);
+  CHECK(facts == 26);
 }
