@@ -76,9 +76,11 @@ TiledGemm scattered(const ConvolutionShape& s, Bytes element, const ConvolutionC
 /// Channels with those that fill a load of tensor cores up.
 double padded(double channels, double at_once) { return at_once > 1.0 ? at_once * std::ceil(channels / at_once) : channels; }
 
+bool on_tensor_cores(const ConvolutionConstants& constants) { return constants.aligned > Bytes(0.0); }
+
 /// Whether tiles of weight gradients hold the channels of a single tap each.
 bool taps_apart(const ConvolutionConstants& constants, const KernelRates& rates) {
-  return constants.aligned > Bytes(0.0) && rates.taps_apart;
+  return on_tensor_cores(constants) && rates.taps_apart;
 }
 
 KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, FilterClass cls, Bytes element,
@@ -113,7 +115,7 @@ KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, F
       traffic.partial = v.w;
       break;
   }
-  const bool tensor = constants.aligned > Bytes(0.0) && cls != kFirstLayer;
+  const bool tensor = on_tensor_cores(constants) && cls != kFirstLayer;
   const bool gathers = pass == ConvolutionPass::backward_weights && taps > 1.0;
   if (tensor && (gathers || (pass == ConvolutionPass::backward_data && cls != kStrided))) tiles.largest_tile_only = true;
   TiledGemm tiled = tiled_gemm(shape, traffic, tiles, rates);
@@ -180,8 +182,8 @@ KernelTimeModel plain(const ConvolutionShape& s, ConvolutionPass pass, Bytes ele
   const KernelTimeModel any = constants.pipelined ? pipelined_implicit_gemm(s, pass, element, constants, rates)
                                                   : implicit_gemm(s, pass, filter_class(s, pass), element, constants, rates);
   const bool image = pass == ConvolutionPass::backward_data;
-  if (pass == ConvolutionPass::backward_weights && taps_apart(constants, rates)) return any;
-  if (!few_channels(s) || (constants.pipelined && !image)) return any;
+  const bool by_taps = pass == ConvolutionPass::backward_weights && taps_apart(constants, rates);
+  if (!few_channels(s) || by_taps || (constants.pipelined && !image)) return any;
   const KernelTimeModel own =
       image ? image_gradient(s, element, constants, rates) : implicit_gemm(s, pass, kFirstLayer, element, constants, rates);
   return own.time < any.time ? own : any;

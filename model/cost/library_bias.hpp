@@ -12,9 +12,8 @@ namespace tbdsim {
 ///   L = ceil(channels / (SMs x resident blocks)) samples ceil(positions / 128) x 400 cycles / clock
 ///   t = launch + max(M, L),   M = moved without its launch
 ///
-/// The 400 cycles are those of a load from memory (assumed, as in `own_batch_norm_time`). Source: the kernel's name and its 128
-/// threads in profiles (NVIDIA/apex pyprof knows it); that it is slower than a sum of the framework's: pytorch/pytorch pull
-/// request 31524, which replaced it in 1.5. Assumed: one block for each channel.
+/// Source: the kernel's name (NVIDIA/apex, pyprof/prof/conv.py); that it is slower than a sum of the framework's (pytorch/pytorch
+/// pull request 31524). Assumed: one block of 128 threads for each channel; 400 cycles of a load, as in `own_batch_norm_time`.
 [[nodiscard]] KernelTimeModel library_bias_gradient_time(KernelTimeModel moved, double samples, double channels, double positions,
                                                          const KernelRates& rates);
 

@@ -27,6 +27,8 @@ class GraphBuilder {
   /// network on other data, a later step of a cell), trained through both; their own, never trained; or those of operators
   /// before them, not trained through these.
   enum class Weights { own, shared, frozen, borrowed };
+  /// As network files name them, in the order of the enumerators.
+  static constexpr std::array<std::string_view, 4> kWeights{"own", "shared", "frozen", "borrowed"};
   void set_weights(Weights weights);
   /// One more input of the network, beside `input()`: a target sequence, a batch of indices.
   [[nodiscard]] TensorId another_input(Shape shape, std::string name);

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "model/input/known_word.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
 
@@ -112,13 +113,7 @@ void read_inputs(TomlTable& table, LayerText& layer) {
 
 GraphBuilder::Weights read_weights(TomlTable& table) {
   using Weights = GraphBuilder::Weights;
-  const std::string word = table.text_or("weights", "own");
-  if (word == "shared") return Weights::shared;
-  if (word == "frozen") return Weights::frozen;
-  if (word == "borrowed") return Weights::borrowed;
-  if (word != "own" && !word.empty())
-    table.problem("weights", fmt::format("expected own, shared, frozen or borrowed, got {}", quoted(word)));
-  return Weights::own;
+  return word_or<Weights>(table, "weights", GraphBuilder::kWeights, Weights::own, "kind of weights");
 }
 
 }  // namespace

@@ -91,11 +91,16 @@ std::vector<std::string> distinct_names(const OpGraph& graph) {
   return names;
 }
 
+GraphBuilder::Weights weights_of(const OpGraph& graph, const Op& op) {
+  using Weights = GraphBuilder::Weights;
+  if (op.shares_weights) return Weights::shared;
+  if (!info(op.kind).has_parameters() || !op.parameters.empty()) return Weights::own;
+  if (!op.frozen.empty()) return Weights::frozen;
+  return parameters_of(op.kind, op.attributes, graph.input_shape(op), false).empty() ? Weights::own : Weights::borrowed;
+}
+
 std::string_view weights_word(const OpGraph& graph, const Op& op) {
-  if (op.shares_weights) return "shared";
-  if (!info(op.kind).has_parameters() || !op.parameters.empty()) return "own";
-  if (!op.frozen.empty()) return "frozen";
-  return parameters_of(op.kind, op.attributes, graph.input_shape(op), false).empty() ? "own" : "borrowed";
+  return GraphBuilder::kWeights[static_cast<std::size_t>(weights_of(graph, op))];
 }
 
 std::string header(const OpGraph& graph) {
