@@ -19,18 +19,26 @@ class Judge {
  public:
   Judge(TomlTable& table, Device& device) : table_(table), device_(device) {}
 
-  /// `least` to `most`: ratios that boards have. Whether it is one of them.
+  /// `least` to `most`: ratios to `other` that boards have. Whether it is one of them.
   bool ratio(const char* key, double ratio, double least, double most, const std::string& other, const char* hint) {
-    if (ratio >= least && ratio <= most) return true;
-    const std::string text = fmt::format("{:.3g} times {}", ratio, other);
-    if (ratio * kSlip <= least || ratio >= kSlip * most)
+    return within(key, ratio, least, most, "times " + other, hint);
+  }
+  /// The same of a value in some unit.
+  bool value(const char* key, double value, double least, double most, const std::string& unit, const char* hint) {
+    return within(key, value, least, most, unit, hint);
+  }
+
+ private:
+  bool within(const char* key, double value, double least, double most, const std::string& of, const char* hint) {
+    if (value >= least && value <= most) return true;
+    const std::string text = fmt::format("{:.3g} {}", value, of);
+    if (value * kSlip <= least || value >= kSlip * most)
       table_.problem(key, fmt::format("{}; {}", text, hint));
     else
       device_.doubts.push_back(fmt::format("{}: {} is {}; {}", device_.id, key, text, hint));
     return false;
   }
 
- private:
   TomlTable& table_;
   Device& device_;
 };
@@ -63,7 +71,7 @@ void judge_tensor(const Device& device, Judge& judge) {
     const auto rate = device.peak.*row.rate;
     if (!rate) continue;
     const double cycle = rate->base() / (device.multiprocessors * device.boost_clock->base());
-    judge.ratio(row.key, cycle, row.least, row.most, "1 FLOP a cycle and multiprocessor",
+    judge.value(row.key, cycle, row.least, row.most, "FLOP a cycle and multiprocessor",
                 fmt::format("boards have {:g} to {:g}", row.least, row.most).c_str());
   }
 }
@@ -89,7 +97,7 @@ bool judge_memory(const Device& device, Judge& judge) {
   // The smallest boards of the catalogue have 4 GiB, the largest 288.
   constexpr Bytes kGib(1024.0 * 1024.0 * 1024.0);
   if (device.memory_capacity > Bytes(0.0))
-    judge.ratio("memory_capacity", device.memory_capacity / kGib, 0.5, 1024, "1 GiB", "boards have 0.5 GiB to 1 TiB");
+    judge.value("memory_capacity", device.memory_capacity / kGib, 0.5, 1024, "GiB", "boards have 0.5 GiB to 1 TiB");
   if (!device.memory_bus_bits || device.memory_bandwidth <= BytesPerSecond(0.0)) return true;
   const double line = device.memory_bandwidth.base() * kBits / *device.memory_bus_bits;  // bit/s
   if (device.memory_clock) {
@@ -103,9 +111,9 @@ bool judge_memory(const Device& device, Judge& judge) {
   const auto* const kind = std::find_if(kMemoryKinds.begin(), kMemoryKinds.end(),
                                         [&](const MemoryKind& row) { return row.name == device.memory_kind; });
   if (kind == kMemoryKinds.end()) return true;
-  return judge.ratio(
+  return judge.value(
       "memory_bandwidth", line / 1e9, kind->least, kind->most,
-      fmt::format("1 Gbit/s for each of {} lines of its bus", *device.memory_bus_bits),
+      fmt::format("Gbit/s for each of {} lines of its bus", *device.memory_bus_bits),
       fmt::format("{} has {:g} to {:g}; bandwidths are in bytes, as in \"900 GB/s\"", kind->name, kind->least, kind->most)
           .c_str());
 }
@@ -127,11 +135,11 @@ void check_rates(TomlTable& table, Device& device) {
   const bool complete = device.peak.fp32 > FlopPerSecond(0.0) && device.multiprocessors > 0 && device.fp32_lanes > 0;
   Judge judge(table, device);
   // Kepler's multiprocessor has most, 192.
-  judge.ratio("fp32_lanes", device.fp32_lanes, 1, 192, "1 lane", "the schedulers of a multiprocessor feed 128; the others idle");
+  judge.value("fp32_lanes", device.fp32_lanes, 1, 192, "lanes", "the schedulers of a multiprocessor feed 128; the others idle");
   if (complete && device.boost_clock && *device.boost_clock > Hertz(0.0)) {
     // The fastest boards of the catalogue list 2.9 GHz, the slowest 0.8.
     constexpr Hertz kUnit(1e9);
-    judge.ratio("boost_clock", *device.boost_clock / kUnit, 0.4, 4.0, "1 GHz", "boards list 0.4 to 4 GHz");
+    judge.value("boost_clock", *device.boost_clock / kUnit, 0.4, 4.0, "GHz", "boards list 0.4 to 4 GHz");
     judge_fp32(device, judge);
     judge_tensor(device, judge);
   }

@@ -81,10 +81,10 @@ TEST_CASE("what a description says of memory, power and clocks has to fit togeth
     CHECK_THAT(message_with(key, key + " = \"" + value + "\""), Catch::Matchers::Contains(text));
   };
   refused("memory_bandwidth", "900 MB/s",
-          "memory_bandwidth: 0.00176 times 1 Gbit/s for each of 4096 lines of its bus; HBM2 has 0.7 to 4.9");
+          "memory_bandwidth: 0.00176 Gbit/s for each of 4096 lines of its bus; HBM2 has 0.7 to 4.9");
   refused("power_limit", "300 kW", "times the 28.1 W that memory takes at full bandwidth; boards have 2 to 60");
   refused("power_limit", "1 W", "times the 28.1 W that memory takes at full bandwidth");
-  refused("memory_capacity", "16 MiB", "memory_capacity: 0.0156 times 1 GiB; boards have 0.5 GiB to 1 TiB");
+  refused("memory_capacity", "16 MiB", "memory_capacity: 0.0156 GiB; boards have 0.5 GiB to 1 TiB");
   refused("base_clock", "1.6 GHz", "base_clock: above boost_clock, 1.53 GHz");
   refused("architecture", "Kepler", "architecture: Kepler, but compute_capability \"7.0\" is Volta's; change one of the two");
   refused("vendor", "AMD", "compute_capability: NVIDIA's boards alone have one, vendor is \"AMD\"");
