@@ -14,13 +14,15 @@ import sys
 import tempfile
 
 import accuracy
+import weaknesses
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 LONGEST = 7  # lines of an excerpt
 PAGE_LINES = 120  # of README.md: what does not fit moves to docs/
 
 # Page, marker, command, accepted exit codes, and of an excerpt how many lines it shows from the first one that begins with a word
-# on (None: all). A claim that fails makes `validate` exit with 1; scenarios/CLAIMS.md lists them with reasons.
+# on (None: all). The table of weak
+# rows has a form of its own. A claim that fails makes `validate` exit with 1; scenarios/CLAIMS.md lists them with reasons.
 BLOCKS = [
     ("README.md", "predict", "predict --hw dgx1.toml --model resnet50", (0,), [("Step time", 2), ("Memory", 2), ("Cost", 1)]),
     ("README.md", "explain", "explain --hw dgx1 --model resnet50 --stack mxnet-1.2", (0,), [("what if", 5)]),
@@ -29,6 +31,7 @@ BLOCKS = [
     ("README.md", "accuracy", accuracy.COMMAND, (0, 1),
      [(word, 1) for word in ("groups  ", "one GPU, fp32", "one GPU, other", "several GPUs", "divided networks", "memory", "collectives")]),
     ("docs/ACCURACY.md", "accuracy", accuracy.COMMAND, (0, 1), None),
+    ("docs/ACCURACY.md", "weak rows", weaknesses.COMMAND, (), None),
 ]
 
 
@@ -68,6 +71,8 @@ def excerpt(text, shown, command):
 
 
 def block(program, command, codes, shown):
+    if command == weaknesses.COMMAND:
+        return weaknesses.table(program)
     text = answer(program, command, codes)
     return f"```text\n$ tbdsim {command}\n" + (text if shown is None else excerpt(text, shown, command)) + "```\n"
 

@@ -236,7 +236,7 @@ Result<Prediction> told(const Configuration& configuration, Simulated& step) {
   identify(configuration, p);
   p.notices.insert(p.notices.end(), kernels->notices().begin(), kernels->notices().end());
   if (std::string note = unknown_host(configuration, times); !note.empty()) p.notices.push_back(std::move(note));
-  for (std::string& note : precision_notices(workload.graph, *kernels)) p.notices.push_back(std::move(note));
+  for (std::string& note : precision_notices(workload.graph, *kernels, step.costs)) p.notices.push_back(std::move(note));
   // Several GPUs, or one whose variables lie on the host.
   const bool exchanges = configuration.gpus > 1 || times.phases.exchange_total > Seconds(0.0);
   const SpreadConstants& constants = (*configuration.constants)->spread;

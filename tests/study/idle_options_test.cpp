@@ -29,7 +29,7 @@ TEST_CASE("a notice of an option without effect names option, value and reason")
   REQUIRE(stood);
   CHECK(stood->name == "--set");
   CHECK(stood->value == "network.rdma=true");
-  CHECK_FALSE(idle_option("few tensor-core samples stand behind this: the range is wide"));
+  CHECK_FALSE(idle_option("no samples stand behind attention on this GPU's tensor cores"));
   CHECK_FALSE(idle_option(""));
 }
 
