@@ -3,8 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 
 namespace tbdsim {
+namespace {
+
+/// What is said of GPUs that leave a node half empty, with the counts next to them, and with the fewest nodes that share them evenly.
+std::string unfilled(int gpus, int per_node) {
+  const int full = gpus / per_node * per_node;
+  std::string text =
+      fmt::format("{} GPUs do not fill nodes of {}: take {} or {}", gpus, per_node, full, std::int64_t{full} + per_node);
+  int nodes = (gpus + per_node - 1) / per_node;
+  while (gpus % nodes != 0) ++nodes;
+  if (nodes < gpus) text += fmt::format(", or --nodes {}, with {} of each", nodes, gpus / nodes);
+  return text;
+}
+
+}  // namespace
 
 Result<std::pair<std::vector<int>, int>> choose_devices(const PredictOptions& options, const System& system) {
   const int per_node = system.gpu_count;
@@ -40,7 +56,7 @@ Result<std::pair<std::vector<int>, int>> choose_devices(const PredictOptions& op
       // Jobs on racks of 72 leave some GPUs of each idle, so that those in use are a power of two.
       constexpr double kAlmostAll = 0.75;
       if (*options.gpus % nodes != 0 || (local < per_node && local <= kAlmostAll * per_node))
-        return fail(fmt::format("{} GPUs do not fill nodes of {}", *options.gpus, per_node));
+        return fail(unfilled(*options.gpus, per_node));
     }
   }
   devices.resize(static_cast<std::size_t>(local));

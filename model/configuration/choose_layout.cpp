@@ -14,6 +14,7 @@
 #include "model/schedule/pipeline/schedule_file.hpp"
 #include "model/support/enum_table.hpp"
 #include "model/support/find_named.hpp"
+#include "model/workload/shard.hpp"
 
 namespace tbdsim {
 namespace {
@@ -52,6 +53,9 @@ void choose_schedule(const PredictOptions& options, Configuration& configuration
     return;
   }
   configuration.schedule = *kind;
+  if (const PipelineSettings& known = configuration.stack.parallel.pipeline; !known.has(pipeline::name(*kind)))
+    configuration.notices.push_back(fmt::format("--schedule {}: what it would bring; {} has {} alone", pipeline::name(*kind),
+                                                configuration.stack.id, known.schedules));
   const int chunks = pipeline::info(*kind).chunks;
   if (chunks > 0 && options.virtual_stages.value_or(chunks) != chunks)
     errors.push_back({fmt::format("--schedule {} --virtual-stages {}: its GPUs have {} {} of the network each",
@@ -106,6 +110,16 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
   if (on && layout.tensor == 1)
     refuse("--sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more");
   layout.sequence = layout.tensor > 1 && !off && (on || stack.parallel.tensor.sequence);
+  // A network that could not be read has none.
+  if (layout.sequence && *configuration.workload && !positions_divide(configuration.network_graph().graph, layout)) {
+    const std::string why =
+        fmt::format("the positions of {} do not divide over the {} GPUs of --tensor-parallel{}",
+                    configuration.network_graph().graph.name, layout.tensor,
+                    layout.context > 1 ? fmt::format(" and the {} of --context-parallel", layout.context) : "");
+    if (on) refuse(fmt::format("--sequence-parallel on: {}", why));
+    layout.sequence = false;
+    configuration.notices.push_back(fmt::format("sequence parallelism is off: {}", why));
+  }
   layout.regathers = stack.parallel.tensor.regathers;
   layout.by_heads = stack.parallel.context == ContextExchange::all_to_all;
   if (options.expert_tensor_parallel && layout.expert == 1)

@@ -398,7 +398,8 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
     errors.push_back({fmt::format("--zero {}: shards over the ranks of an all-reduce, not with --exchange {}", configuration.zero,
                                   name(configuration.exchange))});
   std::pair<std::vector<int>, int> devices;
-  if (take(choose_devices(options, configuration.hardware()), devices, errors)) {
+  const bool counted = take(choose_devices(options, configuration.hardware()), devices, errors);
+  if (counted) {
     configuration.devices = std::move(devices.first);
     configuration.nodes = devices.second;
     const auto gpus = static_cast<std::int64_t>(configuration.devices.size()) * configuration.nodes;
@@ -432,7 +433,8 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
     if (std::string notice = seed_notice(options, configuration); !notice.empty())
       configuration.notices.push_back(std::move(notice));
   }
-  append(choose_layout(options, configuration), errors);
+  // How a network is divided follows from the number of GPUs.
+  if (counted) append(choose_layout(options, configuration), errors);
   if (!errors.empty()) return tl::make_unexpected(errors);
   const Workload& network = configuration.network_graph();
   if (options.seq_len && !network.file.empty() && !network.takes_sizes)

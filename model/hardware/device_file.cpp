@@ -156,7 +156,7 @@ Device read_device(TomlTable table, std::string id, const Architectures& archite
   if (table.has("vendor")) device.vendor = read_row(table, "vendor", vendors(), "vendor");
   device.architecture = architectures.read_name(table);
   device.board_class = read_board_class(table);
-  device.compute_capability = table.text_or("compute_capability", "");
+  device.compute_capability = read_capability(table, "compute_capability");
   device.chip = architectures.find(device.architecture, device.compute_capability);
   device.multiprocessors = static_cast<int>(table.integer("multiprocessors", 1, kMostMultiprocessors));
   device.fp32_lanes = static_cast<int>(table.integer("fp32_lanes", 1, kMostLanes));

@@ -106,7 +106,7 @@ const LayerTable::Level& LayerTable::level(std::size_t which) {
   if (known) return *known;
   LayerSetting setting{kernels_.at(which),    stack_,           setting_.batch,     setting_.host_scale,
                        setting_.slowdown,     setting_.element, setting_.recompute, setting_.expert_ranks,
-                       setting_.tensor_ranks, setting_.gathers};
+                       setting_.tensor_ranks, setting_.gathers, setting_.gradient_sum};
   Level& made = known.emplace();
   made.costs = layer_costs(share_.graph, share_.layers, share_.nodes, setting, plans_);
   RunTimes sum;

@@ -225,8 +225,7 @@ class Search::Worker {
   [[nodiscard]] bool searched(const pipeline::ScheduleInfo& schedule) const {
     const std::string& kept = search_.job_.schedule;
     if (!kept.empty()) return pipeline::parse_schedule(kept) == schedule.kind;
-    const std::string known = " " + search_.base_.stack.parallel.pipeline.schedules + " ";
-    return search_.every_schedule_ || known == "  " || known.find(fmt::format(" {} ", schedule.name)) != std::string::npos;
+    return search_.every_schedule_ || search_.base_.stack.parallel.pipeline.has(schedule.name);
   }
 
   /// What a rank of the family at hand computes.
@@ -381,7 +380,7 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
           layout.expert = expert;
           layout.expert_tensor = expert_tensor;
           // What is kept of sequences or experts asks for something to divide.
-          if (tensor == 1 && job.sequence_parallel == "on") continue;
+          if (job.sequence_parallel == "on" && (tensor == 1 || !positions_divide(base_.network_graph().graph, layout))) continue;
           if (expert == 1 && job.expert_tensor_parallel) continue;
           families_.push_back(layout);
         }
@@ -393,8 +392,9 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
 /// A layout with how the stack and the job divide what its axes leave whole.
 Layout Search::as_divided(Layout layout) const {
   const ParallelSettings& parallel = base_.stack.parallel;
-  layout.sequence =
-      layout.tensor > 1 && job_.sequence_parallel != "off" && (job_.sequence_parallel == "on" || parallel.tensor.sequence);
+  layout.sequence = layout.tensor > 1 && job_.sequence_parallel != "off" &&
+                    (job_.sequence_parallel == "on" || parallel.tensor.sequence) &&
+                    positions_divide(base_.network_graph().graph, layout);
   layout.regathers = parallel.tensor.regathers;
   layout.by_heads = parallel.context == ContextExchange::all_to_all;
   return layout;

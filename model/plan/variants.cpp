@@ -105,11 +105,11 @@ bool stops(const PlanOptions& options) { return options.stop != nullptr && optio
 
 /// A schedule that is kept although the framework lacks it.
 void tell_foreign_schedule(const Variant& variant, std::vector<std::string>& notices) {
-  const std::string& known = variant.base.stack.parallel.pipeline.schedules;
+  const PipelineSettings& pipeline = variant.base.stack.parallel.pipeline;
   const std::string& kept = variant.job.schedule;
-  if (kept.empty() || known.empty() || fmt::format(" {} ", known).find(fmt::format(" {} ", kept)) != std::string::npos) return;
-  notices.push_back(
-      fmt::format("schedule {}: {} has {} alone; it is searched since you keep it", kept, variant.base.stack.id, known));
+  if (kept.empty() || pipeline.has(kept)) return;
+  notices.push_back(fmt::format("schedule {}: {} has {} alone; it is searched since you keep it", kept, variant.base.stack.id,
+                                pipeline.schedules));
 }
 
 }  // namespace

@@ -53,6 +53,19 @@ GatherWidths gather_widths(const Configuration& configuration) {
 
 }  // namespace
 
+Bytes gradient_sum(const Configuration& configuration) {
+  const Stack& stack = configuration.stack;
+  const GradientSums& gradients = stack.parallel.gradients;
+  if (gradients.sum > Bytes(0.0)) return gradients.sum;
+  if (configuration.accumulate == 1 || stack.update.gradient_kernels > 0) return Bytes(0.0);
+  constexpr double kPasses = 3.0;
+  const double added = 1.0 - 1.0 / configuration.accumulate;
+  // Gradients that ranks divide after every micro-batch are added where they end up, as they are reduced.
+  if (configuration.zero >= 2)
+    return kPasses * added / shard_ranks(configuration).dense * (gradients.wide ? kSingle : map_element(configuration));
+  return kPasses * added * (is_whole_16_bit(configuration.precision) ? map_element(configuration) : kSingle);
+}
+
 LayerSetting layer_setting(const Configuration& configuration, const KernelModel& kernels, const Stack& stack) {
   return {kernels,
           stack,
@@ -63,7 +76,8 @@ LayerSetting layer_setting(const Configuration& configuration, const KernelModel
           configuration.recompute,
           configuration.layout.expert,
           configuration.layout.tensor,
-          gather_widths(configuration)};
+          gather_widths(configuration),
+          gradient_sum(configuration)};
 }
 
 ShardRanks shard_ranks(const Configuration& configuration) {

@@ -49,16 +49,18 @@ std::string parts_text(const Prediction& p) {
 std::string layouts_text(const Explanation& explanation) {
   if (!explanation.base.division.by_layers) return "";
   TextTable table({{"layout"}, {"gain", Align::right}, {"step time", Align::right}, {"memory", Align::right}, {""}});
-  std::string refused;
+  std::string refused, lacking;
   for (const LayoutOutcome& o : explanation.layouts) {
+    if (!o.note.empty()) lacking = o.note;
     if (o.problem.empty())
-      table.add(
-          {o.options, signed_percent_text(o.gain), format(o.step_time.value), format(o.peak), o.fits ? "" : "does not fit"});
+      table.add({o.options + (o.note.empty() ? "" : " *"), signed_percent_text(o.gain), format(o.step_time.value), format(o.peak),
+                 o.fits ? "" : "does not fit"});
     else
       refused += (refused.empty() ? "" : ", ") + o.changes;
   }
   std::string text = "\nOther layouts of the same GPUs and global batch, one change each\n" +
                      (table.empty() ? "  none that this job could have\n" : table.text(2));
+  if (!lacking.empty()) text += "  " + wrapped("*: " + lacking, kWidth - 2, 4) + '\n';
   if (!refused.empty()) text += "  " + wrapped("not possible: " + refused, kWidth - 2, 4) + '\n';
   return text;
 }

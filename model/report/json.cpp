@@ -483,6 +483,7 @@ void add_layouts(const Explanation& e, Json& json) {
       row.update({{"gain", o.gain}, {"fits", o.fits}, {"peak_bytes", whole(o.peak)}, {"step_time_s", ranged(o.step_time)}});
     else
       row["problem"] = o.problem;
+    if (!o.note.empty()) row["note"] = o.note;
     json["layouts"].push_back(std::move(row));
   }
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "model/hardware/architecture.hpp"
 #include "model/input/digest.hpp"
 #include "model/input/known_word.hpp"
 #include "model/input/toml_reader.hpp"
@@ -38,7 +39,7 @@ Result<Stack> read_stack(TomlFile file) {
   if (const auto version = parse_nccl_version(stack.nccl); !stack.nccl.empty() && !version)
     root.problem("nccl", version.error().front().message);
   if (root.has("vendor")) stack.vendor = read_row(root, "vendor", vendors(), "vendor").value_or(stack.vendor);
-  stack.minimum_compute_capability = root.text_or("minimum_compute_capability", "");
+  stack.minimum_compute_capability = read_capability(root, "minimum_compute_capability");
   stack.source = root.text("source");
   stack.convolution = read_convolution_library(root.table("convolution"));
   stack.host = read_host_settings(root.table("host"));

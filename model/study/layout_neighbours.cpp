@@ -137,6 +137,13 @@ class Neighbours {
   std::vector<Neighbour> neighbours_;
 };
 
+/// What a framework lacks for the schedule that a change brings; empty: nothing.
+std::string lacking(const Stack& stack, const PredictOptions& now, const PredictOptions& changed) {
+  const PipelineSettings& pipeline = stack.parallel.pipeline;
+  const bool lacks = !changed.schedule.empty() && changed.schedule != now.schedule && !pipeline.has(changed.schedule);
+  return lacks ? fmt::format("{} has {} alone", stack.id, pipeline.schedules) : "";
+}
+
 LayoutOutcome outcome_of(Session& session, const Neighbour& neighbour, const Prediction& base) {
   LayoutOutcome outcome;
   outcome.options = neighbour.options;
@@ -165,6 +172,7 @@ std::vector<LayoutOutcome> neighbouring_layouts(Session& session, const PredictO
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
     outcomes[i] = outcome_of(session, neighbours[i], base);
+    if (configured) outcomes[i].note = lacking(configured->stack, options, neighbours[i].job);
     add_one(progress);
   }
   std::stable_sort(outcomes.begin(), outcomes.end(), [](const LayoutOutcome& a, const LayoutOutcome& b) {

@@ -16,6 +16,7 @@ struct LayoutOutcome {
   Bytes peak;  ///< of the fullest GPU
   Ranged<Seconds> step_time;
   std::string problem;  ///< why the job cannot have it; then the figures are empty
+  std::string note;     ///< what the framework lacks for it; else empty
 };
 
 /// Every layout that differs from that of `base` in one thing, on as many GPUs and with the same global batch: each axis twice

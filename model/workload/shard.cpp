@@ -388,6 +388,14 @@ class Sharder {
 
 }  // namespace
 
+bool positions_divide(const OpGraph& graph, const Layout& layout) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [&](const Op& op) {
+    if (op.kind != OpKind::linear) return false;
+    const Shape& shape = graph.input_shape(op);
+    return shape.size() == 2 && shape.front() % (std::int64_t{layout.context} * layout.tensor) == 0;
+  });
+}
+
 Result<OpGraph> shard(const OpGraph& graph, const Layout& layout) {
   if (layout.tensor == 1 && layout.context == 1 && layout.expert == 1) return graph;
   const bool experts =

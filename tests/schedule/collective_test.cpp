@@ -354,15 +354,20 @@ TEST_CASE("a way of launching that does not exist, to the letter") {
 }
 
 TEST_CASE(
-    "calls over PCIe take from kernels beside them, those over NVLink nothing but multiprocessors, nor what a network paces") {
+    "calls over PCIe take from kernels beside them, the less the longer they wait for a network, those over NVLink nothing but "
+    "multiprocessors") {
   for (const auto& [id, fabric] : {std::pair{"rtx-2080-ti", NcclFabric::host}, {"a6000", NcclFabric::peer}}) {
     const System boards = load_system({TBDSIM_SOURCE_DIR}, id, 4).value();
-    const auto beside = [&](int nodes) {
-      return plan_collective(boards, {first(4), nodes, dgx1().network}, CollectiveKind::all_reduce, nccl()).value().beside;
+    Network network = *dgx1().network;
+    const auto beside = [&](int nodes, double bandwidth) {
+      network.bandwidth = BytesPerSecond(bandwidth);
+      return plan_collective(boards, {first(4), nodes, network}, CollectiveKind::all_reduce, nccl()).value().beside;
     };
-    CHECK(beside(1) == costs(nccl(), fabric).beside);
-    CHECK(beside(1) > 0.5);
-    CHECK(beside(2) == 0.0);
+    CHECK(beside(1, 1e9) == costs(nccl(), fabric).beside);
+    CHECK(beside(1, 1e9) > 0.5);
+    CHECK(beside(2, 100e9) == beside(1, 1e9));
+    CHECK(beside(2, 1e9) < 0.3 * beside(1, 1e9));
+    CHECK(beside(2, 1e9) > 1.9 * beside(2, 0.5e9));
   }
   CHECK(plan_collective(dgx1(), {first(8), 1, {}}, CollectiveKind::all_reduce, nccl()).value().beside == 0.0);
 }

@@ -69,7 +69,8 @@ struct CollectivePlan {
   CollectiveKind kind = CollectiveKind::all_reduce;
   int ranks = 1;
   int channels = 0;   ///< thread blocks that a call keeps busy on every GPU
-  double beside = 0;  ///< of a call's time, what kernels beside it lose besides those multiprocessors
+  double beside = 0;  ///< of a call's time, what kernels beside it lose besides those multiprocessors; between nodes the less,
+                      ///< the longer their own links wait for the network
   std::vector<CollectiveLink> links;
   std::vector<CollectiveMethod> methods;  ///< of equal times, the first is taken
   bool planned = false;                   ///< the library's own plan chooses, else the least time

@@ -5,6 +5,7 @@
 #include "model/hardware/copy_rate.hpp"
 #include "model/schedule/collective/methods.hpp"
 #include "model/schedule/collective/pairwise_paths.hpp"
+#include "model/support/quote.hpp"
 
 namespace tbdsim {
 namespace {
@@ -40,7 +41,7 @@ Result<CallStart> call_start(const NcclLibrary& library, const CollectiveGroup& 
 
 /// Steps between nodes, where a message takes `latency`. They were measured on networks of a known latency: what it takes longer
 /// here comes on top of each; the parts of a step that go with the latency are not known where it takes less.
-NcclTransport transport_of(const NcclLibrary& library, const Network& network, Seconds latency) {
+Result<NcclTransport> transport_of(const NcclLibrary& library, const Network& network, Seconds latency) {
   for (NcclTransport transport : library.transports) {
     if (transport.name != network.transport) continue;
     const Seconds more = std::max(Seconds(0.0), latency - transport.latency);
@@ -48,7 +49,9 @@ NcclTransport transport_of(const NcclLibrary& library, const Network& network, S
     transport.hop += more;
     return transport;
   }
-  return {network.transport, latency, latency, true, latency};
+  std::vector<std::string_view> names;
+  for (const NcclTransport& transport : library.transports) names.push_back(transport.name);
+  return fail(fmt::format("network {}: no transport {}; there are {}", network.id, quoted(network.transport), fmt::join(names, ", ")));
 }
 
 /// What a node of the job gets, all of its ports or less where the tiers beyond it are narrower, and the time of a message there.
@@ -66,17 +69,20 @@ NodeReach beyond_node(const System& system, const CollectiveGroup& group, Collec
 }
 
 /// Adds the link between nodes and says what there is.
-void join_nodes(const System& system, const CollectiveGroup& group, const std::vector<VertexId>& gpus, MethodSetting& setting,
-                CollectivePlan& plan) {
+Result<void> join_nodes(const System& system, const CollectiveGroup& group, const std::vector<VertexId>& gpus,
+                        MethodSetting& setting, CollectivePlan& plan) {
   const Network& network = *group.network;
   const NodeReach beyond = beyond_node(system, group, setting.kind);
-  setting.transport = transport_of(setting.library, network, beyond.latency);
+  const auto transport = transport_of(setting.library, network, beyond.latency);
+  if (!transport) return tl::make_unexpected(transport.error());
+  setting.transport = *transport;
   setting.node_network = beyond.rate;
   if (const auto slot = host_slot(system.topology, gpus.front()); slot)
     setting.node_network = std::min(setting.node_network, setting.local * *slot);
   plan.links.push_back({"network", setting.node_network});
   plan.description +=
       fmt::format("{}{} x {} between nodes", plan.description.empty() ? "" : ", ", node_ports(system, network), network.id);
+  return {};
 }
 
 /// Every call takes `factor` times as long, on its links too.
@@ -89,6 +95,19 @@ void slow_down(CollectiveMethod& method, double factor) {
   for (Seconds* time : {&method.paced->start, &method.paced->drain, &method.paced->ramp}) *time *= factor;
   method.paced->rate = method.paced->rate / factor;
   method.paced->slice_rate = method.paced->slice_rate / factor;
+}
+
+/// Share of a ring's time in which its links within a node are busy: where the network sets the pace, they wait.
+double busy_within(const CollectivePlan& plan, std::optional<std::int32_t> network) {
+  if (!network) return 1.0;
+  const CollectiveMethod& ring = plan.methods.front();
+  Seconds within = ring.limit > BytesPerSecond(0.0) ? Bytes(1.0) / ring.limit : Seconds(0.0), slowest = within;
+  for (const LinkWeight& use : ring.weights) {
+    const Seconds busy = Bytes(use.weight) / plan.links[static_cast<std::size_t>(use.link)].capacity;
+    slowest = std::max(slowest, busy);
+    if (use.link != *network) within = std::max(within, busy);
+  }
+  return slowest > Seconds(0.0) ? within / slowest : 0.0;
 }
 
 void append(std::vector<CollectiveMethod>& methods, std::vector<CollectiveMethod> more) {
@@ -132,15 +151,13 @@ Result<CollectivePlan> unscaled_plan(const System& system, const CollectiveGroup
   std::tie(setting.port_links, setting.port) = switch_port(system.topology, gpus.front());
   if (start->launched) setting.launched = start->base;
   plan.channels = std::max(costs(library, setting.rings.fabric).channels, 2 * setting.rings.channels);
-  // Between machines the network sets the pace, and the GPUs' links are mostly idle.
-  if (group.nodes == 1) plan.beside = costs(library, setting.rings.fabric).beside;
   plan.description = setting.rings.description;
   if (facts(kind).pairs) load_pairs(system.topology, gpus, kind, ring_options(system.device, library), setting.rings);
   plan.links = setting.rings.links;
   std::optional<std::int32_t> network;
   if (group.nodes > 1) {
     network = static_cast<std::int32_t>(plan.links.size());
-    join_nodes(system, group, gpus, setting, plan);
+    if (const auto joined = join_nodes(system, group, gpus, setting, plan); !joined) return tl::make_unexpected(joined.error());
   }
   plan.methods = switched_methods(setting);
   if (!plan.methods.empty()) {
@@ -153,6 +170,7 @@ Result<CollectivePlan> unscaled_plan(const System& system, const CollectiveGroup
     return plan;
   }
   plan.methods = ring_methods(setting, network);
+  plan.beside = costs(library, setting.rings.fabric).beside * busy_within(plan, network);
   if (network) append(plan.methods, tree_methods(setting, *network));
   append(plan.methods, switch_methods(setting, network));
   plan.planned = std::all_of(plan.methods.begin(), plan.methods.end(),

@@ -278,7 +278,7 @@ class LayerItems {
 
   [[nodiscard]] Seconds sum_time(ParameterId id) const {
     const auto count = static_cast<double>(elements(graph_.parameter(id).shape));
-    return setting_.slowdown * setting_.kernels.memory_kernel(count * parallel().gradients.sum);
+    return setting_.slowdown * setting_.kernels.memory_kernel(count * setting_.gradient_sum);
   }
 
   /// Traffic beside a product's arithmetic: between the longer of both and their sum, as within a product (model/cost/README.md).
@@ -291,7 +291,7 @@ class LayerItems {
 
   /// The gradients of a micro-batch join the sum, but for the first arrays, which have.
   void add_sum(const Op& op, bool defers, std::size_t first) {
-    if (parallel().gradients.sum <= Bytes(0.0)) return;
+    if (setting_.gradient_sum <= Bytes(0.0)) return;
     for (std::size_t i = first; i < op.parameters.size(); ++i) {
       const Seconds time = sum_time(op.parameters[i]);
       (defers ? deferred_ : items_)

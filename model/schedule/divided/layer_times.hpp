@@ -62,6 +62,7 @@ struct LayerSetting {
   int expert_ranks = 1;  ///< over which experts are divided
   int tensor_ranks = 1;  ///< over which layers are
   GatherWidths gathers;
+  Bytes gradient_sum{0.0};  ///< moved for each parameter when the gradient of a micro-batch joins the sum, on the mean
 };
 
 /// Nodes of one layer of every class.

@@ -1,6 +1,12 @@
 #include "model/stack/parallel/pipeline_settings.hpp"
 
+#include <fmt/format.h>
+
 namespace tbdsim {
+
+bool PipelineSettings::has(std::string_view schedule) const {
+  return schedules.empty() || fmt::format(" {} ", schedules).find(fmt::format(" {} ", schedule)) != std::string::npos;
+}
 
 PipelineSettings read_pipeline_settings(TomlTable& table) {
   PipelineSettings s;

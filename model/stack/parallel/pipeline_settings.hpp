@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "model/input/toml_reader.hpp"
 
@@ -9,7 +10,8 @@ namespace tbdsim {
 struct PipelineSettings {
   bool blocking_hops = false;  ///< a stage waits until what it sends has arrived
   bool scatters_hops = false;  ///< GPUs of the tensor axis that all have the same rows send a share of them each, gathered behind
-  std::string schedules{};     ///< that it has, between blanks, for `plan`; empty: all
+  std::string schedules{};     ///< that it has, between blanks; empty: all
+  [[nodiscard]] bool has(std::string_view schedule) const;
 };
 
 /// Its keys of a [parallel] table.
