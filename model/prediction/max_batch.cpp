@@ -21,32 +21,40 @@ constexpr int kHigherBatches = 24;
 constexpr int kLowerBatches = 12;
 constexpr double kLowerShare = 0.2;
 
+/// What a batch needs.
+struct Peak {
+  Bytes shown, needed;
+  Bytes floor;        ///< without what follows from the choice of kernels: workspace and slack
+  double spread = 0;  ///< standard deviation of ln needed
+  double probability = 0;
+  bool host = true;  ///< whether the host holds what lies there
+};
+
+Peak peak_of(const StepMemory& memory, const Stack& stack, Bytes capacity) {
+  const RankMemory& rank = fullest(memory);
+  Bytes needed;
+  for (const RankMemory& each : memory.ranks) needed = std::max(needed, each.needed);
+  const Bytes floor = rank.peak - rank.parts[MemoryPart::workspace] - rank.parts[MemoryPart::slack];
+  const bool host = std::all_of(memory.ranks.begin(), memory.ranks.end(), fits_host);
+  return {rank.peak, needed, floor, need_spread(rank, stack), host ? probability_of_fitting(rank, stack, capacity) : 0.0, host};
+}
+
+/// Bytes above the capacity, `deviations` above what is predicted; where the host is too small, as much as the device has.
+double excess_of(const Peak& peak, double deviations, Bytes capacity) {
+  if (!peak.host) return capacity.base();
+  return (peak.needed * std::exp(deviations * peak.spread) - capacity).base();
+}
+
 /// Peaks of the batches replayed so far.
 class Search {
  public:
   explicit Search(MemoryEstimator& estimator)
       : estimator_(estimator), capacity_(usable_capacity(estimator.configuration().hardware().device)) {}
 
-  struct Peak {
-    Bytes shown, needed;
-    Bytes floor;        ///< without what follows from the choice of kernels: workspace and slack
-    double spread = 0;  ///< standard deviation of ln needed
-    double probability = 0;
-    bool host = true;  ///< whether the host holds what lies there
-  };
   const Peak& at(int batch) {
     const auto [found, fresh] = peaks_.try_emplace(batch);
     if (!fresh) return found->second;
-    const StepMemory memory = estimator_.at(batch);
-    const RankMemory& rank = fullest(memory);
-    Bytes needed;
-    for (const RankMemory& each : memory.ranks) needed = std::max(needed, each.needed);
-    const Stack& stack = estimator_.configuration().stack;
-    const Bytes floor = rank.peak - rank.parts[MemoryPart::workspace] - rank.parts[MemoryPart::slack];
-    const bool host = std::all_of(memory.ranks.begin(), memory.ranks.end(), fits_host);
-    return found->second = {
-               rank.peak, needed, floor, need_spread(rank, stack), host ? probability_of_fitting(rank, stack, capacity_) : 0.0,
-               host};
+    return found->second = peak_of(estimator_.at(batch), estimator_.configuration().stack, capacity_);
   }
 
   [[nodiscard]] std::size_t known() const { return peaks_.size(); }
@@ -104,12 +112,7 @@ class Search {
   }
 
  private:
-  /// Bytes above the capacity; where the host is too small, as much as the device has.
-  double excess(int batch, double deviations) {
-    const Peak& peak = at(batch);
-    if (!peak.host) return capacity_.base();
-    return (peak.needed * std::exp(deviations * peak.spread) - capacity_).base();
-  }
+  double excess(int batch, double deviations) { return excess_of(at(batch), deviations, capacity_); }
 
   /// Where the line through two batches meets the capacity.
   int next(int good, int bad, double deviations) {
@@ -128,6 +131,40 @@ class Search {
   Bytes capacity_;
   std::map<int, Peak> peaks_;
 };
+
+/// Of the sizes that divide what an update has for each copy of the network, the smallest first.
+Result<LargestBatch> largest_divisor(Session& session, const PredictOptions& options, int of_a_copy) {
+  LargestBatch result;
+  bool safe = true;
+  for (int size = 1; size <= of_a_copy; ++size) {
+    if (of_a_copy % size != 0) continue;
+    PredictOptions job = options;
+    job.batch = size;
+    auto configured = configure_for_memory(session, job);
+    if (!configured) continue;  // too few micro-batches for its schedule
+    const Bytes capacity = usable_capacity(configured->hardware().device);
+    auto estimator = MemoryEstimator::make(std::move(*configured));
+    if (!estimator) return tl::make_unexpected(estimator.error());
+    const Peak peak = peak_of(estimator->at(size), estimator->configuration().stack, capacity);
+    const bool fits = excess_of(peak, 0.0, capacity) <= 0.0;
+    if (fits && result.next == 0) {
+      result.batch = size;
+      result.micro_batches = of_a_copy / size;
+      result.peak = peak.shown;
+      result.probability = peak.probability;
+    } else if (fits) {
+      result.larger = OtherBatch{size, peak.shown};
+    } else if (result.next == 0) {
+      result.next = size;
+      result.next_peak = peak.shown;
+    }
+    safe = safe && excess_of(peak, kCentral80, capacity) <= 0.0;
+    if (safe) result.safe_batch = result.low = size;
+    if (excess_of(peak, -kCentral80, capacity) > 0.0) break;
+    result.high = size;
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -148,7 +185,9 @@ LargestBatch find_largest_batch(MemoryEstimator& estimator) {
     result.peak = search.at(result.batch).shown;
     result.probability = search.at(result.batch).probability;
   }
-  result.next_peak = search.at(result.batch + 1).shown;
+  result.next = result.batch + 1;
+  result.next_peak = search.at(result.next).shown;
+  result.micro_batches = estimator.configuration().accumulate;
   result.high = std::max(result.high, result.batch);
   // The upper end of a central 80 % is passed with a probability of 10 %.
   result.safe_batch = std::min(result.low, result.batch);
@@ -161,6 +200,7 @@ LargestBatch find_largest_batch(MemoryEstimator& estimator) {
 Result<LargestBatch> largest_batch(Session& session, const PredictOptions& options) {
   auto configured = configure_for_memory(session, options);
   if (!configured) return tl::make_unexpected(configured.error());
+  if (options.global_batch) return largest_divisor(session, options, *options.global_batch / configured->data_parallel());
   auto estimator = MemoryEstimator::make(std::move(*configured));
   if (!estimator) return tl::make_unexpected(estimator.error());
   return find_largest_batch(*estimator);

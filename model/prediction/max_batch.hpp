@@ -13,6 +13,8 @@ struct OtherBatch {
 struct LargestBatch {
   int batch = 0;  ///< 0: not even one sample fits
   Bytes peak, next_peak;
+  int next = 0;                      ///< the next size; 0: `batch` is all that an update has for a copy of the network
+  int micro_batches = 1;             ///< of `batch`, that an update has
   double probability = 0;            ///< that `batch` fits, within the peak's range
   int safe_batch = 0;                ///< the largest that fits with a probability of 90 %, as all smaller ones do
   std::optional<OtherBatch> larger;  ///< one that fits although a smaller one does not: workspaces and blocks differ
@@ -23,7 +25,8 @@ struct LargestBatch {
 /// fits and one that does not, some below, and some above, where workspaces may have become smaller.
 [[nodiscard]] LargestBatch find_largest_batch(MemoryEstimator& estimator);
 
-/// The same of one configuration. Errors: as `predict`.
+/// The same of one configuration. Where the job says how many samples an update has, of those sizes alone that divide them.
+/// Errors: as `predict`.
 [[nodiscard]] Result<LargestBatch> largest_batch(Session& session, const PredictOptions& options);
 
 }  // namespace tbdsim

@@ -307,7 +307,11 @@ Result<MemoryReport> report_memory(Session& session, const PredictOptions& optio
   const auto room = [](const MemoryReduction& way) { return way.fits; };
   if (questions.reductions && !report.memory.fits && std::none_of(report.reductions.begin(), report.reductions.end(), room))
     if (std::string plan = plan_hint(*configured); !plan.empty()) report.notices.push_back(std::move(plan));
-  if (questions.largest_batch) report.largest = find_largest_batch(*estimator);
+  if (questions.largest_batch) {
+    auto largest = options.global_batch ? largest_batch(session, options) : find_largest_batch(*estimator);
+    if (!largest) return tl::make_unexpected(largest.error());
+    report.largest = *largest;
+  }
   return report;
 }
 

@@ -118,8 +118,10 @@ std::string memory_json(const MemoryReport& r) {
                          {"high", r.largest->high},
                          {"peak_bytes", whole(r.largest->peak)},
                          {"probability_of_fitting", r.largest->probability},
-                         {"next_peak_bytes", whole(r.largest->next_peak)},
+                         {"micro_batches", r.largest->micro_batches},
                          {"batch_per_gpu_with_probability_90", r.largest->safe_batch}};
+    if (r.largest->next > 0)
+      json["max_batch"].update({{"next_batch_per_gpu", r.largest->next}, {"next_peak_bytes", whole(r.largest->next_peak)}});
     if (const auto& larger = r.largest->larger)
       json["max_batch"]["larger_that_fits"] = {{"batch_per_gpu", larger->batch}, {"peak_bytes", whole(larger->peak)}};
   }

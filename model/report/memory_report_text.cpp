@@ -204,11 +204,12 @@ std::string_view batch_word(const MemoryReport& r) { return r.accumulate > 1 ? "
 std::string largest_text(const MemoryReport& r) {
   const LargestBatch& l = *r.largest;
   const std::string_view what = batch_word(r);
-  std::string text = fmt::format("Largest {} {}: {} ({}, fits with a probability of {}); {} needs {}", what, batch_of(r), l.batch,
-                                 format(l.peak), percent_text(l.probability), l.batch + 1, format(l.next_peak));
-  if (r.accumulate > 1)
-    text += fmt::format(". {} of them make a batch of {} {}", r.accumulate, static_cast<std::int64_t>(r.accumulate) * l.batch,
-                        batch_of(r));
+  std::string text = fmt::format("Largest {} {}: {} ({}, fits with a probability of {})", what, batch_of(r), l.batch,
+                                 format(l.peak), percent_text(l.probability));
+  text += l.next > 0 ? fmt::format("; {} needs {}", l.next, format(l.next_peak)) : ", which is all of an update";
+  if (l.micro_batches > 1)
+    text += fmt::format(". {} of them make a batch of {} {}", l.micro_batches,
+                        static_cast<std::int64_t>(l.micro_batches) * l.batch, batch_of(r));
   return paragraph(text);
 }
 
@@ -311,7 +312,7 @@ std::string largest_batch_csv(const LargestBatch& l) {
   return csv_line({"max_batch_per_gpu", "low", "high", "peak_bytes", "probability_of_fitting", "next_peak_bytes",
                    "batch_per_gpu_with_probability_90", "larger_that_fits", "larger_peak_bytes"}) +
          csv_line({std::to_string(l.batch), std::to_string(l.low), std::to_string(l.high), number(l.peak),
-                   fmt::format("{}", l.probability), number(l.next_peak), std::to_string(l.safe_batch), larger, larger_peak});
+                   fmt::format("{}", l.probability), l.next > 0 ? number(l.next_peak) : "", std::to_string(l.safe_batch), larger, larger_peak});
 }
 
 std::string memory_csv(const MemoryReport& r, MemoryView view) {
