@@ -95,8 +95,8 @@ constexpr GlossaryEntry kGlossary[] = {
     {"Input",
      "Reading, decoding and copying of samples. As a part of memory: the samples on the GPU. Loader-bound: the GPUs wait for "
      "samples. Trainer-bound: they do not."},
-    {"J/sample", "`plan`: joules that the GPUs alone draw for a sample."},
-    {"J with host", "Joules for a sample of GPUs, host and cooling together, as the power price counts them."},
+    {"J with host",
+     "Joules for a sample of the GPUs and all else of their nodes. `compare` adds cooling, as the power price counts it."},
     {"kept", "Bytes of feature maps that the backward pass reads."},
     {"kernel, kernels", "A function that runs on the GPU. Kernels of one kind and shape family share a line."},
     {"kind", "Type of an operator, or of a catalogue entry."},
@@ -199,7 +199,7 @@ constexpr GlossaryEntry kGlossary[] = {
     {"Waiting", "Time of a step in which GPUs wait for the exchange."},
     {"way, bandwidth", "A route between two GPUs (direct, relay over a third GPU, or over the host), and its rate."},
     {"wait", "Row of the axes of a divided network: what a step waits for the slowest GPU."},
-    {"weak saves", "Time that weak scaling saves against as many epochs on one GPU."},
+    {"weak saves", "Time of a long run on the same GPUs that one epoch over N times the samples saves against N epochs."},
     {"weight",
      "Of a cause that would make a job as slow as it was measured: its share of the evidence, from how often such causes are met "
      "and "

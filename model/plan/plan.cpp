@@ -13,6 +13,7 @@
 #include "model/plan/plan_costs.hpp"
 #include "model/plan/plan_jobs.hpp"
 #include "model/plan/variants.hpp"
+#include "model/study/ownership.hpp"
 #include "model/study/payment.hpp"
 #include "model/study/speedup.hpp"
 
@@ -26,8 +27,8 @@ std::optional<double> figure(const Prediction& p, Objective objective) {
     if (!p.cost.million_samples) return std::nullopt;
     return p.cost.million_samples->base();
   }
-  if (!p.cost.sample_energy) return std::nullopt;
-  return p.cost.sample_energy->base();
+  const auto energy = node_energy(p);
+  return energy ? std::optional(energy->base()) : std::nullopt;
 }
 
 /// What a row is ranked by.

@@ -72,7 +72,8 @@ class Composer {
           layers_.begins[layer].value - layers_.begins[at(layers_.example[at(layers_.class_of[layer])])].value;
       for (const OperatorTime& one : own.operators) {
         LayerTime& of = result.layers[at(one.op.value + shift)];
-        Seconds& phase = one.pass == Pass::forward            ? of.forward
+        Seconds& phase = one.again                            ? of.backward_data
+                         : one.pass == Pass::forward          ? of.forward
                          : one.pass == Pass::backward_weights ? of.backward_weights
                                                               : of.backward_data;
         phase += times * one.time;

@@ -146,6 +146,12 @@ Resource resource_of(const LoweredStep& step, const StepTask& task, bool over_ne
   return bound == Bound::memory ? Resource::gpu_memory_bandwidth : Resource::gpu_compute;
 }
 
+/// A forward pass among backward nodes computes again what was not kept, in backward's time: busy, but of no use.
+bool computed_again(const LoweredStep& step, std::int32_t node) {
+  const auto place = static_cast<std::size_t>(node);
+  return step.nodes[place].pass == Pass::forward && place >= step.forward_nodes;
+}
+
 void tell_limits(const LoweredStep& step, const engine::Timeline& timeline, Window window, StepTimes& result) {
   std::array<double, kTaskResources> time{}, launch{};
   double total = 0.0;
@@ -222,14 +228,13 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
     const Pass pass = step.nodes[static_cast<std::size_t>(task.node)].pass;
     result.mean_busy += duration;
-    // A forward pass among backward nodes computes again what was not kept: busy, but of no use.
-    const bool again = pass == Pass::forward && static_cast<std::size_t>(task.node) >= step.forward_nodes;
+    const bool again = computed_again(step, task.node);
     const double share = 1.0 / cost.pieces;  // of the node's work in this task
     (cost.tensor_core ? result.tensor_flop : result.flop) += share * cost.kernel.flop;
     (cost.tensor_core ? result.tensor_executing : result.executing) += share * cost.kernel.executing;
     if (!again) result.useful_flop += share * cost.kernel.flop;
     if (task.rank != window.rank) continue;
-    busy_of(result.phases, info(pass).phase) += duration;
+    busy_of(result.phases, again ? Phase::backward : info(pass).phase) += duration;
     if (pass == Pass::update) busy_update += duration;
     // Where calls hold the exchange nothing runs beside it: kernels are longer for what one GPU computes for all.
     if (info(pass).phase == Phase::backward && !step.in_passes) result.phases.exchange_in_backward += task.stretched * duration;
@@ -295,7 +300,7 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     const Seconds time = (timeline.end[i] - timeline.start[i]).seconds();  // as long as what is exchanged beside it makes it
     const double share = 1.0 / cost.pieces;                                // of the node's work in this task
     layer.flop += share * cost.kernel.flop;
-    if (node.pass == Pass::forward)
+    if (node.pass == Pass::forward && !computed_again(step, task.node))
       layer.forward += time;
     else if (node.pass == Pass::update)
       layer.update += time;

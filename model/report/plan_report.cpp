@@ -11,6 +11,7 @@
 #include "model/report/csv.hpp"
 #include "model/report/run_report.hpp"
 #include "model/report/text_table.hpp"
+#include "model/study/ownership.hpp"
 #include "model/study/payment.hpp"
 #include "model/units/format.hpp"
 
@@ -98,7 +99,7 @@ std::string number_table(const Plan& plan, Objective objective) {
                                  {"free", Align::right}});
   if (objective == Objective::cost) columns.push_back({"USD/M " + best.samples.unit + "s", Align::right});
   if (objective == Objective::cost) columns.push_back({"paid"});
-  if (objective == Objective::energy) columns.push_back({"J/sample", Align::right});
+  if (objective == Objective::energy) columns.push_back({"J with host", Align::right});
   columns.insert(columns.end(), {{"behind", Align::right}, {""}});
   TextTable table(std::move(columns));
   for (const auto& [label, at] : labelled(plan)) {
@@ -114,7 +115,8 @@ std::string number_table(const Plan& plan, Objective objective) {
                   p.memory.fits ? format(p.memory.capacity - peak) : "too big"});
     if (objective == Objective::cost) cells.push_back(p.cost.million_samples ? number_text(p.cost.million_samples->base()) : "-");
     if (objective == Objective::cost) cells.push_back(paid_text(p));
-    if (objective == Objective::energy) cells.push_back(p.cost.sample_energy ? number_text(p.cost.sample_energy->base()) : "-");
+    const auto energy = node_energy(p);
+    if (objective == Objective::energy) cells.push_back(energy ? number_text(energy->base()) : "-");
     cells.push_back(&row == &plan.rows.front() ? "best" : signed_percent_text(row.behind));
     cells.push_back(fmt::format("{}{}", row.apart ? "" : "?", plan.several && row.front ? "*" : ""));
     table.add(std::move(cells));
@@ -250,7 +252,8 @@ std::string plan_csv(const Plan& plan) {
                               "run_power_w",
                               "run_energy_j",
                               "run_cost_usd",
-                              "run_spare_nodes"});
+                              "run_spare_nodes",
+                              "joule_per_sample_with_host"});
   const auto exact = [](const auto& value) { return value ? fmt::format("{}", value->base()) : std::string(); };
   for (const auto& [label, at] : labelled(plan)) {
     const PlanRow& row = *at;
@@ -295,7 +298,8 @@ std::string plan_csv(const Plan& plan) {
                      row.run ? exact(row.run->power) : "",
                      row.run ? exact(row.run->energy) : "",
                      row.run ? exact(row.run->cost) : "",
-                     of_run([](const RunEstimate& r) { return r.spares; })});
+                     of_run([](const RunEstimate& r) { return r.spares; }),
+                     exact(node_energy(p))});
   }
   return all;
 }

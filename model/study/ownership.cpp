@@ -40,9 +40,14 @@ std::optional<Objective> parse_objective(std::string_view text) {
   return row == kObjectives.end() ? std::nullopt : std::optional(row->first);
 }
 
-std::optional<Joules> sample_energy(const Prediction& p, const CostTerms& terms) {
+std::optional<Joules> node_energy(const Prediction& p) {
   if (!p.cost.gpu_power || p.throughput.value <= 0.0) return std::nullopt;
-  return terms.building() * (*p.cost.gpu_power + p.cost.host_power.value_or(Watts(0.0))) * Seconds(1.0 / p.throughput.value);
+  return (*p.cost.gpu_power + p.cost.host_power.value_or(Watts(0.0))) * Seconds(1.0 / p.throughput.value);
+}
+
+std::optional<Joules> sample_energy(const Prediction& p, const CostTerms& terms) {
+  const auto energy = node_energy(p);
+  return energy ? std::optional(terms.building() * *energy) : std::nullopt;
 }
 
 std::optional<Ownership> ownership(const Prediction& p, const CostTerms& terms, PaidBy by) {

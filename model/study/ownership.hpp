@@ -41,7 +41,9 @@ struct Ownership {
 /// and the power of idle machines.
 [[nodiscard]] std::optional<Ownership> ownership(const Prediction& prediction, const CostTerms& terms, PaidBy by);
 
-/// Energy of a sample with host and cooling; absent where the GPU's power is not known.
+/// Energy of a sample on GPUs and all else of their nodes; absent where the GPU's power is not known.
+[[nodiscard]] std::optional<Joules> node_energy(const Prediction& prediction);
+/// The same with cooling.
 [[nodiscard]] std::optional<Joules> sample_energy(const Prediction& prediction, const CostTerms& terms);
 
 /// A candidate and how it is paid for.
