@@ -196,10 +196,14 @@ struct CommandLine {
 };
 
 std::string unexpected_word(const CLI::App& verb, const std::string& word) {
-  if (word.empty() || word.front() != '-') return fmt::format("{}: unexpected word {}", verb.get_name(), tbdsim::quoted(word));
   std::vector<std::string> known;
   for (const CLI::Option* option : verb.get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  if (word.empty() || word.front() != '-') {
+    const bool machine = std::find(known.begin(), known.end(), "--hw") != known.end();
+    return fmt::format("{}: unexpected word {}{}", verb.get_name(), tbdsim::quoted(word),
+                       machine ? "; options have names, such as --hw dgx1 --model resnet50" : "");
   }
   return unknown_option(verb.get_name(), word, known);
 }

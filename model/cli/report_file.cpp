@@ -1,6 +1,9 @@
 #include "model/cli/report_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 
 #include "model/input/output_file.hpp"
 #include "model/report/report_page.hpp"
@@ -20,17 +23,27 @@ std::string shell_word(std::string_view word) {
   return quoted + "'";
 }
 
+/// Refuses the endings of other kinds of files.
+Result<void> page_name(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending.empty() || ending == ".html" || ending == ".htm") return {};
+  return fail(fmt::format("--report {}: writes a page of HTML; name a file that ends in .html", path));
+}
+
 OutputFile output(const std::string& path, const std::vector<std::string>& inputs) {
   return {path, std::string(kPageMark), inputs};
 }
 
 }  // namespace
 
-Result<void> ReportFile::check() const { return asked() ? output(path, {}).check() : Result<void>(); }
+Result<void> ReportFile::check() const {
+  if (!asked()) return {};
+  return page_name(path).and_then([&] { return output(path, {}).check(); });
+}
 
 Result<void> ReportFile::write(std::string_view verb, std::string_view data, const std::vector<std::string>& notices,
                                const std::vector<std::string>& inputs) const {
-  return output(path, inputs).write(report_page({verb, command, notices}, data));
+  return page_name(path).and_then([&] { return output(path, inputs).write(report_page({verb, command, notices}, data)); });
 }
 
 Result<Answer> with_page(const ReportFile& file, std::string_view verb, const std::function<std::string()>& data, Answer answer) {

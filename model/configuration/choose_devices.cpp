@@ -9,7 +9,8 @@
 namespace tbdsim {
 namespace {
 
-/// What is said of GPUs that leave a node half empty, with the counts next to them, and with the fewest nodes that share them evenly.
+/// What is said of GPUs that leave a node half empty, with the counts next to them, and with the fewest nodes that share them
+/// evenly.
 std::string unfilled(int gpus, int per_node) {
   const int full = gpus / per_node * per_node;
   std::string text =

@@ -112,10 +112,9 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
   layout.sequence = layout.tensor > 1 && !off && (on || stack.parallel.tensor.sequence);
   // A network that could not be read has none.
   if (layout.sequence && *configuration.workload && !positions_divide(configuration.network_graph().graph, layout)) {
-    const std::string why =
-        fmt::format("the positions of {} do not divide over the {} GPUs of --tensor-parallel{}",
-                    configuration.network_graph().graph.name, layout.tensor,
-                    layout.context > 1 ? fmt::format(" and the {} of --context-parallel", layout.context) : "");
+    const std::string why = fmt::format(
+        "the positions of {} do not divide over the {} GPUs of --tensor-parallel{}", configuration.network_graph().graph.name,
+        layout.tensor, layout.context > 1 ? fmt::format(" and the {} of --context-parallel", layout.context) : "");
     if (on) refuse(fmt::format("--sequence-parallel on: {}", why));
     layout.sequence = false;
     configuration.notices.push_back(fmt::format("sequence parallelism is off: {}", why));

@@ -20,6 +20,14 @@ void withdraw(ConvolutionLibrary& library, Condition condition) {
   for (auto* offered : {&library.forward, &library.backward_data, &library.backward_weights}) std::erase_if(*offered, condition);
 }
 
+/// That a device has no units for a precision, and which it has.
+tl::unexpected<Errors> without(const Device& device, Precision precision) {
+  std::vector<std::string_view> names;
+  for (const Precision other : precisions(device)) names.push_back(name(other));
+  return fail(
+      fmt::format("precision {0}: {1} has no {0} tensor cores; it has {2}", name(precision), device.id, fmt::join(names, ", ")));
+}
+
 }  // namespace
 
 /// The arithmetic that a precision runs on: peak rate, whether by tensor cores, class of fitted parameters.
@@ -37,21 +45,17 @@ Result<KernelModel::Arithmetic> KernelModel::arithmetic(const Device& device, Pr
       return Arithmetic{device.peak.fp32, false, "fp32", kSingle};
     case Precision::tf32:
       if (device.peak.tf32_tensor) return Arithmetic{*device.peak.tf32_tensor, true, "tf32", kSingle};
-      return fail(fmt::format("precision tf32: {} has no tf32 tensor cores", device.id));
+      return without(device, precision);
     case Precision::fp8:
     case Precision::mxfp8: {
       const std::vector<Precision> known = precisions(device);
       if (std::find(known.begin(), known.end(), precision) != known.end())
         return Arithmetic{*device.peak.bf16_tensor, true, "bf16", kHalf};
-      std::vector<std::string_view> names;
-      names.reserve(known.size());
-      for (const Precision other : known) names.push_back(name(other));
-      return fail(fmt::format("precision {0}: {1} has no {0} tensor cores; it has {2}", name(precision), device.id,
-                              fmt::join(names, ", ")));
+      return without(device, precision);
     }
     case Precision::bf16:
       if (device.peak.bf16_tensor) return Arithmetic{*device.peak.bf16_tensor, true, "bf16", kHalf};
-      return fail(fmt::format("precision bf16: {} has no bf16 tensor cores", device.id));
+      return without(device, precision);
     case Precision::fp16:
     case Precision::amp:
       if (device.peak.fp16_tensor) return Arithmetic{*device.peak.fp16_tensor, true, "fp16", kHalf};

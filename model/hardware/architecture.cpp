@@ -47,7 +47,8 @@ std::string read_capability(TomlTable& table, const std::string& key) {
   const bool digits =
       std::count_if(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; }) + 1 == std::ssize(text);
   const bool sound = digits && (dot == 1 || dot == 2) && text.size() == dot + 2;
-  if (!text.empty() && !sound) table.problem(key, fmt::format("expected a compute capability such as \"7.5\", got {}", quoted(text)));
+  if (!text.empty() && !sound)
+    table.problem(key, fmt::format("expected a compute capability such as \"7.5\", got {}", quoted(text)));
   return text;
 }
 

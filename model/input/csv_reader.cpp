@@ -116,7 +116,11 @@ void CsvTable::problem(std::size_t row, std::size_t column, const std::string& m
 void CsvTable::unknown_columns(const std::vector<std::string>& known) {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (std::find(known.begin(), known.end(), columns_[i]) != known.end()) continue;
-    const std::optional<std::string> near = nearest(columns_[i], known);
+    std::optional<std::string> near = nearest(columns_[i], known);
+    // "batch" for "batch_per_gpu"
+    const auto longer =
+        std::find_if(known.begin(), known.end(), [&](const std::string& name) { return name.starts_with(columns_[i] + "_"); });
+    if (!near && longer != known.end()) near = *longer;
     const std::string hint = near ? fmt::format(", did you mean \"{}\"?", *near) : "";
     for (const auto& [name, index] : missing_) notes_[index].withdrawn |= near && name == *near;
     TextPlace place = column_places_[i];

@@ -104,7 +104,8 @@ std::string layers_table(const Prediction& prediction) {
   table.add({"all layers", "", std::to_string(sum.parameters), format(sum.forward), format(sum.backward_data),
              blank_if_none(sum.update), percent_text(1.0)});
   std::string text = "Layers, by kernel time; output of one sample\n" + table.text();
-  if (prediction.division.by_layers) text += paragraph("Updates and sums of gradients are of a GPU's part of the network, not of a layer");
+  if (prediction.division.by_layers)
+    text += paragraph("Updates and sums of gradients are of a GPU's part of the network, not of a layer");
   return text;
 }
 

@@ -312,7 +312,8 @@ std::string largest_batch_csv(const LargestBatch& l) {
   return csv_line({"max_batch_per_gpu", "low", "high", "peak_bytes", "probability_of_fitting", "next_peak_bytes",
                    "batch_per_gpu_with_probability_90", "larger_that_fits", "larger_peak_bytes"}) +
          csv_line({std::to_string(l.batch), std::to_string(l.low), std::to_string(l.high), number(l.peak),
-                   fmt::format("{}", l.probability), l.next > 0 ? number(l.next_peak) : "", std::to_string(l.safe_batch), larger, larger_peak});
+                   fmt::format("{}", l.probability), l.next > 0 ? number(l.next_peak) : "", std::to_string(l.safe_batch), larger,
+                   larger_peak});
 }
 
 std::string memory_csv(const MemoryReport& r, MemoryView view) {

@@ -59,7 +59,8 @@ constexpr KeyMeaning kStack[] = {
      ""},
     {"[parallel]", "`wide_gradients`, `gradient_sum`, `fuses_gradient_sum`",
      "gradients are summed over ranks in fp32; bytes moved for each parameter when the gradient of a micro-batch joins the sum; "
-     "the product that makes the gradient moves them beside its arithmetic; true, 0 B: a kernel adds each gradient but the first, false",
+     "the product that makes the gradient moves them beside its arithmetic; true, 0 B: a kernel adds each gradient but the "
+     "first, false",
      ""},
     {"[parallel]", "`loss_forward`, `loss_backward`, `loss_operators`, `batch_operators`",
      "bytes moved for each score by a loss of several kernels, and its operators in both passes; operators that read, mask and "

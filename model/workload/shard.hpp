@@ -26,8 +26,8 @@ namespace tbdsim {
 /// axis where attention is not one operator.
 [[nodiscard]] Result<OpGraph> shard(const OpGraph& graph, const Layout& layout);
 
-/// Whether sequence parallelism finds positions to divide: those of some layer, after the context axis, divide over the tensor axis.
-/// Expects positive extents of the layout.
+/// Whether sequence parallelism finds positions to divide: those of some layer, after the context axis, divide over the tensor
+/// axis. Expects positive extents of the layout.
 [[nodiscard]] bool positions_divide(const OpGraph& graph, const Layout& layout);
 
 }  // namespace tbdsim

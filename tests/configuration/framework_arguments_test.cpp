@@ -371,6 +371,21 @@ TEST_CASE("parts of a pipeline's stages follow from the layers that the file sta
   CHECK(refused(job(uneven.path())) == uneven.path() + ": 30 layers are no whole number of 4 stages with parts of 4\n");
 }
 
+// Source: Megatron-LM, megatron/training/arguments.py: --fp8-param-gather is refused without --fp8-format.
+TEST_CASE("gathers in 8 bits are written where products are in 8 bits") {
+  const Written file(".toml", "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[parallelism]\ntensor_parallel_degree = 2\n");
+  const auto written = [&](const char* precision) {
+    PredictOptions asked = job(file.path());
+    asked.gpus = 16;
+    asked.precision = precision;
+    const Configuration read = configured(asked);
+    REQUIRE(read.stack.parallel.weights.gathers_8_bit);
+    return framework_arguments(*load_framework(kRoot, "megatron"), read).text;
+  };
+  CHECK(written("bf16").find("--fp8-param-gather") == std::string::npos);
+  CHECK(written("fp8").find("--fp8-param-gather") != std::string::npos);
+}
+
 // Source: Megatron-LM, transformer_block.py, get_num_layers_to_build.
 TEST_CASE("stages of unlike numbers of layers come from Megatron's settings and go back to them") {
   // llama-3-8b has 32 layers.

@@ -17,8 +17,8 @@ std::string notice_on(const std::string& hardware, const std::string& model, con
   options.precision = precision;
   options.stack = stack;
   const Prediction p = predicted(options);
-  const auto found = std::find_if(p.notices.begin(), p.notices.end(),
-                                  [&](const std::string& notice) { return notice.starts_with(words); });
+  const auto found =
+      std::find_if(p.notices.begin(), p.notices.end(), [&](const std::string& notice) { return notice.starts_with(words); });
   return found == p.notices.end() ? std::string{} : *found;
 }
 
@@ -40,8 +40,9 @@ TEST_CASE("batch norms of 16-bit weights are told, where PyTorch runs them itsel
 }
 
 TEST_CASE("kernels on tensor cores that stand on no sample of the board are named, and no others") {
-  CHECK(unmeasured("a100-sxm4-80gb", "resnet50", "amp") ==
-        "no samples stand behind convolutions on this GPU's tensor cores: rates are those of related kernels, the range is wider");
+  CHECK(
+      unmeasured("a100-sxm4-80gb", "resnet50", "amp") ==
+      "no samples stand behind convolutions on this GPU's tensor cores: rates are those of related kernels, the range is wider");
   CHECK(unmeasured("a100-sxm4-80gb", "bert-base", "bf16").empty());
   CHECK(unmeasured("v100-sxm2-16gb", "resnet50", "amp").empty());
   CHECK(unmeasured("a100-sxm4-80gb", "resnet50", "fp32").empty());

@@ -51,7 +51,8 @@ Result<NcclTransport> transport_of(const NcclLibrary& library, const Network& ne
   }
   std::vector<std::string_view> names;
   for (const NcclTransport& transport : library.transports) names.push_back(transport.name);
-  return fail(fmt::format("network {}: no transport {}; there are {}", network.id, quoted(network.transport), fmt::join(names, ", ")));
+  return fail(
+      fmt::format("network {}: no transport {}; there are {}", network.id, quoted(network.transport), fmt::join(names, ", ")));
 }
 
 /// What a node of the job gets, all of its ports or less where the tiers beyond it are narrower, and the time of a message there.
