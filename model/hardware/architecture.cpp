@@ -41,17 +41,6 @@ int capability_number(const std::string& text) {
   return std::atoi(text.substr(0, dot).c_str()) * 10 + std::atoi(text.substr(dot + 1).c_str());
 }
 
-std::string read_capability(TomlTable& table, const std::string& key) {
-  std::string text = table.text_or(key, "");
-  const std::size_t dot = text.find('.');
-  const bool digits =
-      std::count_if(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; }) + 1 == std::ssize(text);
-  const bool sound = digits && (dot == 1 || dot == 2) && text.size() == dot + 2;
-  if (!text.empty() && !sound)
-    table.problem(key, fmt::format("expected a compute capability such as \"7.5\", got {}", quoted(text)));
-  return text;
-}
-
 bool knows_family(const std::string& cuda, const Architecture& chip) {
   const int release = capability_number(cuda), first = capability_number(chip.cuda);
   return first == 0 || release == 0 || release >= first;

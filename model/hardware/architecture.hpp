@@ -61,9 +61,6 @@ struct Architecture {
 /// A compute capability such as "7.0" as 70, so that 10.0 follows 9.0; 0 when it is empty or no such number.
 [[nodiscard]] int capability_number(const std::string& text);
 
-/// The compute capability that a key states; empty without it. Notes one that is no such number.
-[[nodiscard]] std::string read_capability(TomlTable& table, const std::string& key);
-
 /// Whether the compiler and libraries of a CUDA release ("11.1") know the family; true where either names no version.
 [[nodiscard]] bool knows_family(const std::string& cuda, const Architecture& chip);
 /// Whether a CUDA release is one whose libraries are slower on the family than later ones (`young_until`), or an earlier one.

@@ -10,6 +10,7 @@
 #include "model/hardware/kernel_family.hpp"
 #include "model/hardware/plausible_rates.hpp"
 #include "model/input/known_word.hpp"
+#include "model/input/read_capability.hpp"
 #include "model/support/quote.hpp"
 
 namespace tbdsim {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "model/hardware/architecture.hpp"
 #include "model/input/digest.hpp"
 #include "model/input/known_word.hpp"
+#include "model/input/read_capability.hpp"
 #include "model/input/toml_reader.hpp"
 #include "model/stack/nccl.hpp"
 #include "model/stack/stack.hpp"

@@ -11,8 +11,8 @@ using namespace tbdsim;
 using namespace tbdsim::invented;
 
 TEST_CASE("a precision needs its unit, to the letter") {
-  CHECK(refusal(board(), Precision::tf32) == "precision tf32: board has no tf32 tensor cores\n");
-  CHECK(refusal(board(), Precision::bf16) == "precision bf16: board has no bf16 tensor cores\n");
+  CHECK(refusal(board(), Precision::tf32) == "precision tf32: board has no tf32 tensor cores; it has fp32, fp16, amp\n");
+  CHECK(refusal(board(), Precision::bf16) == "precision bf16: board has no bf16 tensor cores; it has fp32, fp16, amp\n");
   CHECK(refusal(board(), Precision::fp32).empty());
   CHECK(refusal(board(), Precision::fp16).empty());
   CHECK(refusal(board(), Precision::amp).empty());

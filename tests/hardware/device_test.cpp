@@ -342,3 +342,17 @@ TEST_CASE("which CUDA release knows a device, and for which it is new") {
   CHECK_FALSE(is_young_for("8.0", chip("", "6.1")));
   CHECK_FALSE(is_young_for("", chip("", "8.0")));
 }
+
+TEST_CASE("what is no compute capability, to the letter") {
+  const std::string text = text_of(TBDSIM_SOURCE_DIR "/hardware/gpus/v100-sxm2-16gb.toml");
+  const auto file = std::filesystem::path(TBDSIM_BINARY_DIR) / "capability.toml";
+  for (const std::string wrong : {"banana", "9", "7.0.0", "7.", ".5", "100.0", "7.55"}) {
+    std::string changed = text;
+    changed.replace(changed.find("\"7.0\""), 5, "\"" + wrong + "\"");
+    std::ofstream(file) << changed;
+    const auto device = load_device(kCatalogue, file.string());
+    REQUIRE_FALSE(device);
+    CHECK(device.error().front().message ==
+          "compute_capability: expected a compute capability such as \"7.5\", got \"" + wrong + "\"");
+  }
+}

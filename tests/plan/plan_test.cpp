@@ -15,6 +15,7 @@
 #include "model/configuration/read_option.hpp"
 #include "model/plan/search.hpp"
 #include "model/report/plan_report.hpp"
+#include "model/study/ownership.hpp"
 #include "model/units/format.hpp"
 #include "tests/plan/random_layouts.hpp"
 
@@ -516,8 +517,8 @@ TEST_CASE("rows of a run are whole in CSV", "[plan]") {
   const std::string csv = plan_csv(*found);
   CHECK(csv.find(",expert_tensor,paid_by,run_days,run_goodput,run_power_w,run_energy_j,run_cost_usd,run_spare_nodes,joule_per_"
                  "sample_with_host\n") != std::string::npos);
-  CHECK(csv.find(fmt::format(",{},{},{},{},{},{}\n", found->rows[0].run->elapsed.value.base() / 86400.0,
+  CHECK(csv.find(fmt::format(",{},{},{},{},{},{},{}\n", found->rows[0].run->elapsed.value.base() / 86400.0,
                              found->rows[0].run->goodput.share, found->rows[0].run->power->base(),
-                             found->rows[0].run->energy->base(), found->rows[0].run->cost->base(), found->rows[0].run->spares)) !=
-        std::string::npos);
+                             found->rows[0].run->energy->base(), found->rows[0].run->cost->base(), found->rows[0].run->spares,
+                             node_energy(found->rows[0].prediction)->base())) != std::string::npos);
 }

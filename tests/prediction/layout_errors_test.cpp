@@ -158,3 +158,47 @@ TEST_CASE("a schedule of one's own is run as its name's is, and refused where it
   std::filesystem::remove(path);
   CHECK_FALSE(refusal(own).empty());
 }
+
+TEST_CASE("positions that do not divide over the tensor axis: refused where asked for, else told") {
+  PredictOptions options = job("llama-3-8b", "dgx-h100");
+  options.stack = "megatron-core-0.14";
+  options.precision = "bf16";
+  options.tensor_parallel = 2;
+  options.seq_len = 513;
+  const Prediction whole = predicted(options);
+  CHECK_FALSE(whole.division.layout.sequence);
+  CHECK(std::count(
+            whole.notices.begin(), whole.notices.end(),
+            "sequence parallelism is off: the positions of llama-3-8b do not divide over the 2 GPUs of --tensor-parallel") == 1);
+  options.sequence_parallel = "on";
+  CHECK(refusal(options) ==
+        "--sequence-parallel on: the positions of llama-3-8b do not divide over the 2 GPUs of --tensor-parallel\n");
+  options.seq_len = 514;
+  CHECK(predicted(options).division.layout.sequence);
+}
+
+TEST_CASE("a schedule that the framework lacks is predicted, and told") {
+  PredictOptions options = stages(4, 8);
+  options.stack = "megatron-core-0.14";
+  const auto notes = [&](const char* schedule) {
+    options.schedule = schedule;
+    const Prediction p = predicted(options);
+    return std::count_if(p.notices.begin(), p.notices.end(), [](const std::string& n) { return n.starts_with("--schedule"); });
+  };
+  CHECK(notes("zb-h1") == 1);
+  CHECK(notes("1f1b") == 0);
+}
+
+TEST_CASE("gradients of micro-batches are added whatever divides the network") {
+  // Each micro-batch but the first adds a gradient to the one before, under ZeRO 1 as without it.
+  const auto backward = [](int zero, int micro_batches) {
+    PredictOptions options = job("llama-3-8b", "dgx-h100");
+    options.stack = "pytorch-2.11";
+    options.precision = "bf16";
+    options.zero = zero;
+    options.accumulate = micro_batches;
+    return predicted(options).phases.backward.base() / micro_batches;
+  };
+  CHECK_THAT(backward(1, 16), WithinRel(backward(0, 16), 0.03));
+  CHECK(backward(1, 16) > 1.03 * backward(1, 1));
+}

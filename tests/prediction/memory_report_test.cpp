@@ -335,3 +335,24 @@ TEST_CASE("what a framework does not have is neither offered nor taken") {
                       stack));
   }
 }
+
+TEST_CASE("where an update has a number of samples, the largest micro-batch divides it") {
+  PredictOptions o = options("dgx-h100", "llama-3-8b", "megatron-core-0.14", 16, 1);
+  o.precision = "bf16";
+  o.tensor_parallel = 2;
+  o.pipeline_parallel = 4;
+  o.seq_len = 4096;
+  const auto largest = [&](int global) {
+    o.global_batch = global;
+    return *report(o, {false, true}).largest;
+  };
+  const LargestBatch six = largest(6);
+  CHECK(six.batch == 3);
+  CHECK(six.next == 0);
+  CHECK(six.micro_batches == 1);
+  const LargestBatch hundred = largest(100);
+  CHECK(50 % hundred.batch == 0);
+  CHECK(hundred.batch * hundred.micro_batches == 50);
+  CHECK(hundred.next > hundred.batch);
+  CHECK(50 % hundred.next == 0);
+}

@@ -158,7 +158,8 @@ TEST_CASE("names nobody has, with what was probably meant, to the letter") {
   CHECK(refusal_of([](auto& o) { o.exchange = "allredcue"; }) == "unknown exchange \"allredcue\", did you mean \"allreduce\"?\n");
   CHECK(refusal_of([](auto& o) { o.network = "infinband-edr"; }) ==
         "no network called \"infinband-edr\", did you mean \"infiniband-edr\"?\n");
-  CHECK(refusal_of([](auto& o) { o.precision = "tf32"; }) == "precision tf32: v100-sxm2-16gb has no tf32 tensor cores\n");
+  CHECK(refusal_of([](auto& o) { o.precision = "tf32"; }) ==
+        "precision tf32: v100-sxm2-16gb has no tf32 tensor cores; it has fp32, fp16, amp\n");
   CHECK(refusal_of([](auto& o) { o.hardware.clear(); }) == "no hardware named; use --hw, such as --hw dgx1.toml\n");
   CHECK(refusal_of([](auto& o) { o.model.clear(); }) == "no model named; use --model, such as --model resnet50\n");
 }

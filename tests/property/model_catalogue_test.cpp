@@ -96,8 +96,10 @@ TEST_CASE("every network trains under every stack that serves the board") {
 /// What a precision meets on a device: empty, or why it is refused.
 std::string expected_refusal(const Device& device, std::string_view precision) {
   const bool missing = (precision == "tf32" && !device.peak.tf32_tensor) || (precision == "bf16" && !device.peak.bf16_tensor);
-  if (missing) return fmt::format("precision {}: {} has no {} tensor cores\n", precision, device.id, precision);
-  return "";
+  if (!missing) return "";
+  std::vector<std::string_view> names;
+  for (const Precision known : precisions(device)) names.push_back(name(known));
+  return fmt::format("precision {0}: {1} has no {0} tensor cores; it has {2}\n", precision, device.id, fmt::join(names, ", "));
 }
 
 TEST_CASE("every precision the board has works, the others are refused by name") {

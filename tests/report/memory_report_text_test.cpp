@@ -35,6 +35,7 @@ MemoryReport example() {
   r.reductions = {{"less", "do less", Bytes(2e9), Bytes(2e9), true}};
   r.largest = LargestBatch{};
   r.largest->batch = 2;
+  r.largest->next = 3;
   r.largest->peak = Bytes(2.9e9);
   r.largest->next_peak = Bytes(3.1e9);
   r.largest->probability = 0.6;
@@ -74,7 +75,7 @@ smaller one. A size near the capacity may fit where the next one does not.
 
 TEST_CASE("of several micro-batches to an update the largest is one of them, and their product is told") {
   MemoryReport r = example();
-  r.accumulate = 8;
+  r.accumulate = r.largest->micro_batches = 8;
   r.largest->larger.reset();
   r.largest->safe_batch = 1;
   const std::string text = memory_table(r, MemoryView::structure);
@@ -82,6 +83,12 @@ TEST_CASE("of several micro-batches to an update the largest is one of them, and
 Largest micro-batch per GPU: 2 (2.9 GB, fits with a probability of 60 %);
 3 needs 3.1 GB. 8 of them make a batch of 16 per GPU
 Every micro-batch up to 1 fits with a probability of at least 90 %
+)") != std::string::npos);
+  r.largest->next = 0;
+  r.largest->micro_batches = 1;
+  CHECK(memory_table(r, MemoryView::structure).find(R"(
+Largest micro-batch per GPU: 2 (2.9 GB, fits with a probability of 60 %), which
+is all of an update
 )") != std::string::npos);
 }
 

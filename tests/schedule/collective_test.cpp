@@ -217,6 +217,14 @@ TEST_CASE("no network of the catalogue takes longer than its transport's steps t
   }
 }
 
+TEST_CASE("a transport that nobody knows, to the letter") {
+  Network network = dgx1().network.value();
+  network.transport = "foo";
+  const auto plan = plan_collective(dgx1(), {first(8), 2, network}, CollectiveKind::all_reduce, nccl());
+  REQUIRE_FALSE(plan);
+  CHECK(to_text(plan.error()) == "network infiniband-edr: no transport \"foo\"; there are rdma, efa-1, efa, tcpx, sockets\n");
+}
+
 TEST_CASE("a slower network never shortens an exchange") {
   Network network = dgx1().network.value();
   Seconds before(0.0);
@@ -360,7 +368,7 @@ TEST_CASE(
     const System boards = load_system({TBDSIM_SOURCE_DIR}, id, 4).value();
     Network network = *dgx1().network;
     const auto beside = [&](int nodes, double bandwidth) {
-      network.bandwidth = BytesPerSecond(bandwidth);
+      network.achieved = BytesPerSecond(bandwidth);
       return plan_collective(boards, {first(4), nodes, network}, CollectiveKind::all_reduce, nccl()).value().beside;
     };
     CHECK(beside(1, 1e9) == costs(nccl(), fabric).beside);

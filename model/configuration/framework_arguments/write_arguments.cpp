@@ -218,7 +218,8 @@ class Writer {
   [[nodiscard]] bool idle(const std::string& key) const {
     if (key == "context_exchange") return job_.layout.context == 1;
     if (key == "dispatch") return job_.layout.expert == 1;
-    if (key == "gathers_8_bit") return !has_8_bit_products(job_.precision);
+    // Megatron refuses it beside other precisions.
+    if (key == "gathers_8_bit") return job_.stack.parallel.weights.gathers_8_bit && !has_8_bit_products(job_.precision);
     return key == "expert_capacity" && job_.stack.parallel.experts.capacity <= 0.0;
   }
 

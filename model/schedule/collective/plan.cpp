@@ -49,6 +49,8 @@ Result<NcclTransport> transport_of(const NcclLibrary& library, const Network& ne
     transport.hop += more;
     return transport;
   }
+  // A library without a table of transports: the network's own latency.
+  if (library.transports.empty()) return NcclTransport{network.transport, latency, latency, true, latency};
   std::vector<std::string_view> names;
   for (const NcclTransport& transport : library.transports) names.push_back(transport.name);
   return fail(
