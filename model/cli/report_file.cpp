@@ -38,12 +38,15 @@ OutputFile output(const std::string& path, const std::vector<std::string>& input
 
 Result<void> ReportFile::check() const {
   if (!asked()) return {};
-  return page_name(path).and_then([&] { return output(path, {}).check(); });
+  return output(path, {}).check().and_then([&] { return page_name(path); });
 }
 
 Result<void> ReportFile::write(std::string_view verb, std::string_view data, const std::vector<std::string>& notices,
                                const std::vector<std::string>& inputs) const {
-  return page_name(path).and_then([&] { return output(path, inputs).write(report_page({verb, command, notices}, data)); });
+  const OutputFile page = output(path, inputs);
+  return page.check().and_then([&] { return page_name(path); }).and_then([&] {
+    return page.write(report_page({verb, command, notices}, data));
+  });
 }
 
 Result<Answer> with_page(const ReportFile& file, std::string_view verb, const std::function<std::string()>& data, Answer answer) {
