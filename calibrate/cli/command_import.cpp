@@ -37,6 +37,14 @@ Result<void> complete(const std::vector<Sample>& samples) {
   return {};
 }
 
+/// Says which devices the catalogue lacks: the samples are written, and a fit asks for a description.
+void tell_unknown(const std::vector<Sample>& samples, const Arguments& arguments) {
+  const auto catalogue = catalogue_of(arguments);
+  if (!catalogue) return;
+  if (const auto known = devices_of(samples, *catalogue); !known)
+    for (const Error& error : known.error()) fmt::print(stderr, "tbdsim: note: {}\n", error.message);
+}
+
 Result<int> write_samples(const std::vector<Sample>& samples, ForeignFormat format, const std::string& source,
                           const std::string& output) {
   if (const auto sound = complete(samples); !sound) return tl::make_unexpected(sound.error());
@@ -123,6 +131,7 @@ Result<int> run(const std::string& input, const Arguments& arguments) {
                                                     : import_nccl_tests(*text, input, defaults);
   if (!samples) return tl::make_unexpected(samples.error());
   for (Sample& sample : *samples) sample.call_timing = defaults.call_timing;
+  tell_unknown(*samples, arguments);
   return write_samples(*samples, *format, input, output);
 }
 
