@@ -131,8 +131,9 @@ Result<int> run(const std::string& input, const Arguments& arguments) {
                                                     : import_nccl_tests(*text, input, defaults);
   if (!samples) return tl::make_unexpected(samples.error());
   for (Sample& sample : *samples) sample.call_timing = defaults.call_timing;
-  tell_unknown(*samples, arguments);
-  return write_samples(*samples, *format, input, output);
+  auto written = write_samples(*samples, *format, input, output);
+  if (written) tell_unknown(*samples, arguments);
+  return written;
 }
 
 }  // namespace
