@@ -21,8 +21,8 @@ LONGEST = 7  # lines of an excerpt
 PAGE_LINES = 120  # of README.md: what does not fit moves to docs/
 
 # Page, marker, command, accepted exit codes, and of an excerpt how many lines it shows from the first one that begins with a word
-# on (None: all). The table of weak
-# rows has a form of its own. A claim that fails makes `validate` exit with 1; scenarios/CLAIMS.md lists them with reasons.
+# on (None: all). The table of weak rows has a form of its own. A claim that fails makes `validate` exit with 1; scenarios/CLAIMS.md
+# lists them with reasons.
 BLOCKS = [
     ("README.md", "predict", "predict --hw dgx1.toml --model resnet50", (0,), [("Step time", 2), ("Memory", 2), ("Cost", 1)]),
     ("README.md", "explain", "explain --hw dgx1 --model resnet50 --stack mxnet-1.2", (0,), [("what if", 5)]),

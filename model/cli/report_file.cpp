@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <filesystem>
 
 #include "model/input/output_file.hpp"
@@ -25,8 +27,10 @@ std::string shell_word(std::string_view word) {
 
 /// Refuses the endings of other kinds of files.
 Result<void> page_name(const std::string& path) {
-  const std::string ending = std::filesystem::path(path).extension().string();
-  if (ending.empty() || ending == ".html" || ending == ".htm") return {};
+  constexpr std::array<std::string_view, 9> kOthers{".csv", ".json", ".jsonl", ".md", ".pdf", ".png", ".svg", ".toml", ".txt"};
+  std::string ending = std::filesystem::path(path).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (std::find(kOthers.begin(), kOthers.end(), ending) == kOthers.end()) return {};
   return fail(fmt::format("--report {}: writes a page of HTML; name a file that ends in .html", path));
 }
 

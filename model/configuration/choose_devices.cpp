@@ -11,13 +11,13 @@ namespace {
 
 /// What is said of GPUs that leave a node half empty, with the counts next to them, and with the fewest nodes that share them
 /// evenly.
-std::string unfilled(int gpus, int per_node) {
-  const int full = gpus / per_node * per_node;
-  std::string text =
-      fmt::format("{} GPUs do not fill nodes of {}: take {} or {}", gpus, per_node, full, std::int64_t{full} + per_node);
-  int nodes = (gpus + per_node - 1) / per_node;
-  while (gpus % nodes != 0) ++nodes;
-  if (nodes < gpus) text += fmt::format(", or --nodes {}, with {} of each", nodes, gpus / nodes);
+std::string unfilled(std::int64_t gpus, std::int64_t per_node) {
+  const std::int64_t full = gpus / per_node * per_node;
+  std::string text = fmt::format("{} GPUs do not fill nodes of {}: take {} or {}", gpus, per_node, full, full + per_node);
+  // Twice as many nodes as hold them leave each half empty.
+  const std::int64_t fewest = full / per_node + 1;
+  for (std::int64_t nodes = fewest; nodes <= 2 * fewest; ++nodes)
+    if (gpus % nodes == 0) return text + fmt::format("; `predict --nodes {}` takes {} of each", nodes, gpus / nodes);
   return text;
 }
 

@@ -19,6 +19,12 @@
 namespace tbdsim {
 namespace {
 
+/// Adds a notice, once: searches choose many layouts for one configuration.
+void tell(Configuration& configuration, std::string notice) {
+  std::vector<std::string>& all = configuration.notices;
+  if (std::find(all.begin(), all.end(), notice) == all.end()) all.push_back(std::move(notice));
+}
+
 /// Every micro-batch is simulated; no published recipe comes near (BERT-large: 128).
 constexpr int kMostMicroBatches = 1024;
 /// Where layers are simulated once, micro-batches only cost the blocks of a pipeline.
@@ -54,8 +60,8 @@ void choose_schedule(const PredictOptions& options, Configuration& configuration
   }
   configuration.schedule = *kind;
   if (const PipelineSettings& known = configuration.stack.parallel.pipeline; !known.has(pipeline::name(*kind)))
-    configuration.notices.push_back(fmt::format("--schedule {}: what it would bring; {} has {} alone", pipeline::name(*kind),
-                                                configuration.stack.id, known.schedules));
+    tell(configuration, fmt::format("--schedule {}: what it would bring; {} has {} alone", pipeline::name(*kind),
+                                    configuration.stack.id, known.schedules));
   const int chunks = pipeline::info(*kind).chunks;
   if (chunks > 0 && options.virtual_stages.value_or(chunks) != chunks)
     errors.push_back({fmt::format("--schedule {} --virtual-stages {}: its GPUs have {} {} of the network each",
@@ -110,14 +116,15 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
   if (on && layout.tensor == 1)
     refuse("--sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more");
   layout.sequence = layout.tensor > 1 && !off && (on || stack.parallel.tensor.sequence);
-  // A network that could not be read has none.
+  // A network that could not be read has no positions.
   if (layout.sequence && *configuration.workload && !positions_divide(configuration.network_graph().graph, layout)) {
-    const std::string why = fmt::format(
-        "the positions of {} do not divide over the {} GPUs of --tensor-parallel{}", configuration.network_graph().graph.name,
-        layout.tensor, layout.context > 1 ? fmt::format(" and the {} of --context-parallel", layout.context) : "");
-    if (on) refuse(fmt::format("--sequence-parallel on: {}", why));
+    const std::string why = undivided_positions(configuration.network_graph().graph, layout);
+    if (on)
+      refuse(fmt::format("--sequence-parallel on: {}", why));
+    else if (layout.expert > 1 && layout.expert_tensor == 1)
+      refuse(fmt::format("--expert-tensor-parallel 1 beside --tensor-parallel: needs sequence parallelism, and {}", why));
     layout.sequence = false;
-    configuration.notices.push_back(fmt::format("sequence parallelism is off: {}", why));
+    tell(configuration, fmt::format("sequence parallelism is off: {}", why));
   }
   layout.regathers = stack.parallel.tensor.regathers;
   layout.by_heads = stack.parallel.context == ContextExchange::all_to_all;
@@ -127,6 +134,7 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
     refuse(fmt::format("--virtual-stages {}: parts of a pipeline's stages; add --pipeline-parallel 2 or more",
                        layout.virtual_stages));
   choose_schedule(options, configuration, errors);
+  if (configuration.gpus == 0) return errors;
   const std::int64_t replica = std::int64_t{layout.tensor} * layout.context * layout.pipeline;
   if (configuration.gpus % replica != 0) {
     refuse(
@@ -192,7 +200,7 @@ Errors choose_micro_batches(const PredictOptions& options, Configuration& config
   // What ZeRO 2 sends to the host after every micro-batch, ZeRO 1 sends once.
   const bool sends = gradients_leave_in_turns(configuration) && configuration.accumulate > 1;
   if (options.zero.value_or(0) > 0 && configuration.layout.data * configuration.layout.context == 1 && !sends)
-    configuration.notices.push_back(one_copy_notice(*options.zero));
+    tell(configuration, one_copy_notice(*options.zero));
   const int most = configuration.by_layers() ? kMostDividedMicroBatches : kMostMicroBatches;
   if (configuration.accumulate > most && options.global_batch)
     errors.push_back({fmt::format("--global-batch {}: {} micro-batches of {} samples; at most {} are modelled",

@@ -5,7 +5,8 @@
 namespace tbdsim {
 
 /// Which axes are asked for, in what order a pipeline runs, and what is left of the GPUs for copies. Expects the configuration's
-/// stack, GPUs and exchange. Errors: axes that do not divide the GPUs; what the stack, the exchange or another option excludes.
+/// stack, GPUs (0: not known, then nothing is asked of their number) and exchange. Errors: axes that do not divide the GPUs; what
+/// the stack, the exchange or another option excludes.
 [[nodiscard]] Errors choose_layout(const PredictOptions& options, Configuration& configuration);
 
 /// The highest stage of ZeRO that a framework has; 0: it shards nothing. `predict` takes higher ones as a what-if.

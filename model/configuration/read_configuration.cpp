@@ -433,8 +433,8 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
     if (std::string notice = seed_notice(options, configuration); !notice.empty())
       configuration.notices.push_back(std::move(notice));
   }
-  // How a network is divided follows from the number of GPUs.
-  if (counted) append(choose_layout(options, configuration), errors);
+  if (!counted) configuration.gpus = 0;
+  append(choose_layout(options, configuration), errors);
   if (!errors.empty()) return tl::make_unexpected(errors);
   const Workload& network = configuration.network_graph();
   if (options.seq_len && !network.file.empty() && !network.takes_sizes)

@@ -94,7 +94,7 @@ const StagePlaces& FastStep::places(const Configuration& configuration, const Ra
 
 LayerTable& FastStep::table(const Configuration& configuration, const RankShare& share) {
   const TableKey key{key_of(configuration.layout), configuration.batch, in_time(configuration.recompute),
-                     gradient_sum(configuration).base()};
+                     gradient_sum(configuration)};
   const auto known = tables_.find(key);
   if (known != tables_.end()) return known->second;
   return tables_.try_emplace(key, configuration, share, kernels_, plans_).first->second;

@@ -50,7 +50,7 @@ class FastStep {
     UpdateCalls calls;
   };
   using ShareKey = std::tuple<int, int, int, int, bool>;
-  using TableKey = std::tuple<ShareKey, int, Recompute, double>;  ///< last: `gradient_sum` in bytes
+  using TableKey = std::tuple<ShareKey, int, Recompute, GradientSum>;
   using PlacesKey = std::tuple<ShareKey, int, int, pipeline::Placement>;
 
   /// What a layout is computed with.

@@ -104,9 +104,9 @@ LayerTable::LayerTable(const Configuration& configuration, const RankShare& shar
 const LayerTable::Level& LayerTable::level(std::size_t which) {
   std::optional<Level>& known = levels_[which];
   if (known) return *known;
-  LayerSetting setting{kernels_.at(which),    stack_,           setting_.batch,       setting_.host_scale,
-                       setting_.slowdown,     setting_.element, setting_.recompute,   setting_.expert_ranks,
-                       setting_.tensor_ranks, setting_.gathers, setting_.gradient_sum};
+  LayerSetting setting{kernels_.at(which),    stack_,           setting_.batch,     setting_.host_scale,
+                       setting_.slowdown,     setting_.element, setting_.recompute, setting_.expert_ranks,
+                       setting_.tensor_ranks, setting_.gathers, setting_.sum};
   Level& made = known.emplace();
   made.costs = layer_costs(share_.graph, share_.layers, share_.nodes, setting, plans_);
   RunTimes sum;

@@ -115,21 +115,30 @@ class Search::Worker {
     for (auto batch = search_.batches_.rbegin(); batch != search_.batches_.rend(); ++batch) {
       const Unit unit{family, *batch};
       set(unit);
-      options_.zero = search_.zeros_.front();
       options_.schedule.clear();
       options_.virtual_stages.reset();
       for (const int ranks : search_.pipelines_) {
         if (!divides(unit, ranks) || surely_refused(unit, ranks)) continue;
         options_.pipeline_parallel = ranks;
-        if (!choose_division(options_, configuration_).empty()) continue;
-        const auto& share = step_.share(configuration_.layout);
-        if (!share) continue;
-        configuration_.recompute = search_.recomputes_.front();  // the one that computes least again
-        const bool pairs = searched(pipeline::info(ScheduleKind::dualpipe));
-        return configuration_.by_layers() ? kEvenTiles * step_.least(configuration_, *share, pairs) : Seconds(0.0);
+        const auto whole = bound_at(search_.zeros_.front());
+        if (!whole) continue;
+        // Where ranks divide gradients, fewer are added.
+        const auto divided = *whole > Seconds(0.0) && search_.zeros_.size() > 1 ? bound_at(search_.zeros_.back()) : std::nullopt;
+        return std::min(*whole, divided.value_or(*whole));
       }
     }
     return Seconds(0.0);
+  }
+
+  /// The same of the options at hand at a ZeRO stage; nothing where they are refused.
+  std::optional<Seconds> bound_at(int zero) {
+    options_.zero = zero;
+    if (!choose_division(options_, configuration_).empty()) return std::nullopt;
+    const auto& share = step_.share(configuration_.layout);
+    if (!share) return std::nullopt;
+    configuration_.recompute = search_.recomputes_.front();  // the one that computes least again
+    const bool pairs = searched(pipeline::info(ScheduleKind::dualpipe));
+    return configuration_.by_layers() ? kEvenTiles * step_.least(configuration_, *share, pairs) : Seconds(0.0);
   }
 
   /// Tries the layouts of a unit. `limit`: slower ones are not kept; 0: all are only counted. `told`: why a layout was refused is
@@ -380,7 +389,11 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
           layout.expert = expert;
           layout.expert_tensor = expert_tensor;
           // What is kept of sequences or experts asks for something to divide.
-          if (job.sequence_parallel == "on" && (tensor == 1 || !positions_divide(base_.network_graph().graph, layout))) continue;
+          if (job.sequence_parallel == "on" && tensor == 1) continue;
+          if (job.sequence_parallel == "on" && !positions_divide(graph, layout)) {
+            if (refused_.empty()) refused_ = {{"--sequence-parallel on: " + undivided_positions(graph, layout)}};
+            continue;
+          }
           if (expert == 1 && job.expert_tensor_parallel) continue;
           families_.push_back(layout);
         }

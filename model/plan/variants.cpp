@@ -103,15 +103,6 @@ Result<Variant> configured(Session& session, PredictOptions job, std::string tex
 
 bool stops(const PlanOptions& options) { return options.stop != nullptr && options.stop->load(); }
 
-/// A schedule that is kept although the framework lacks it.
-void tell_foreign_schedule(const Variant& variant, std::vector<std::string>& notices) {
-  const PipelineSettings& pipeline = variant.base.stack.parallel.pipeline;
-  const std::string& kept = variant.job.schedule;
-  if (kept.empty() || pipeline.has(kept)) return;
-  notices.push_back(fmt::format("schedule {}: {} has {} alone; it is searched since you keep it", kept, variant.base.stack.id,
-                                pipeline.schedules));
-}
-
 }  // namespace
 
 PredictOptions without_axes(PredictOptions job) {
@@ -155,7 +146,6 @@ Result<Variants> Variants::make(Session& session, const PredictOptions& job, con
     }
     all.variants_.push_back(std::make_unique<const Variant>(std::move(*made)));
     const Variant& kept = *all.variants_.back();
-    tell_foreign_schedule(kept, notices);
     all.searches_.push_back(std::make_unique<const Search>(kept.base, kept.job, kept.kernels, options.every_schedule));
   }
   // One of several machines may lack what others have.

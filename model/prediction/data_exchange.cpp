@@ -53,17 +53,19 @@ GatherWidths gather_widths(const Configuration& configuration) {
 
 }  // namespace
 
-Bytes gradient_sum(const Configuration& configuration) {
+GradientSum gradient_sum(const Configuration& configuration) {
   const Stack& stack = configuration.stack;
   const GradientSums& gradients = stack.parallel.gradients;
-  if (gradients.sum > Bytes(0.0)) return gradients.sum;
-  if (configuration.accumulate == 1 || stack.update.gradient_kernels > 0) return Bytes(0.0);
+  if (gradients.sum > Bytes(0.0)) return {gradients.sum, gradients.sum, 1.0};
+  const int others = configuration.accumulate - 1;
+  if (others == 0 || stack.update.gradient_kernels > 0) return {Bytes(0.0), Bytes(0.0), 0.0};
   constexpr double kPasses = 3.0;
-  const double added = 1.0 - 1.0 / configuration.accumulate;
   // Gradients that ranks divide after every micro-batch are added where they end up, as they are reduced.
-  if (configuration.zero >= 2)
-    return kPasses * added / shard_ranks(configuration).dense * (gradients.wide ? kSingle : map_element(configuration));
-  return kPasses * added * (is_whole_16_bit(configuration.precision) ? map_element(configuration) : kSingle);
+  const bool divided = configuration.sharding() >= 2 && configuration.layout.pipeline == 1;
+  const ShardRanks ranks = divided ? shard_ranks(configuration) : ShardRanks{};
+  const Bytes made = is_whole_16_bit(configuration.precision) ? map_element(configuration) : kSingle;
+  const auto moved = [&](int over) { return kPasses / over * (over > 1 && gradients.wide ? kSingle : made); };
+  return {moved(ranks.dense), moved(ranks.experts), static_cast<double>(others) / configuration.accumulate};
 }
 
 LayerSetting layer_setting(const Configuration& configuration, const KernelModel& kernels, const Stack& stack) {

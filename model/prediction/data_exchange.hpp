@@ -62,10 +62,9 @@ struct ShardRanks {
 [[nodiscard]] double copied_table(const OpGraph& graph);
 /// Of feature maps, as they travel.
 [[nodiscard]] Bytes map_element(const Configuration& configuration);
-/// Bytes moved for each parameter when the gradient of a micro-batch joins the sum, on the mean of an update's micro-batches. As
-/// the stack says where it keeps buffers of sums. Else the first gradient stays, and each other one is added by a kernel that
-/// reads both and writes the sum.
-[[nodiscard]] Bytes gradient_sum(const Configuration& configuration);
+/// As the stack says where it keeps buffers of sums. Else the first gradient of an update stays, and each other one is added by a
+/// kernel that reads both and writes the sum.
+[[nodiscard]] GradientSum gradient_sum(const Configuration& configuration);
 /// What the layers of a configuration are simulated with. Expects arguments that outlive it.
 [[nodiscard]] LayerSetting layer_setting(const Configuration& configuration, const KernelModel& kernels, const Stack& stack);
 

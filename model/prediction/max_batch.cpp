@@ -141,7 +141,7 @@ Result<LargestBatch> largest_divisor(Session& session, const PredictOptions& opt
     PredictOptions job = options;
     job.batch = size;
     auto configured = configure_for_memory(session, job);
-    if (!configured) continue;  // too few micro-batches for its schedule
+    if (!configured) continue;  // too few micro-batches for its schedule, or more than are modelled
     const Bytes capacity = usable_capacity(configured->hardware().device);
     auto estimator = MemoryEstimator::make(std::move(*configured));
     if (!estimator) return tl::make_unexpected(estimator.error());

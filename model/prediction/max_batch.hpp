@@ -13,10 +13,10 @@ struct OtherBatch {
 struct LargestBatch {
   int batch = 0;  ///< 0: not even one sample fits
   Bytes peak, next_peak;
-  int next = 0;                      ///< the next size; 0: `batch` is all that an update has for a copy of the network
-  int micro_batches = 1;             ///< of `batch`, that an update has
-  double probability = 0;            ///< that `batch` fits, within the peak's range
-  int safe_batch = 0;                ///< the largest that fits with a probability of 90 %, as all smaller ones do
+  int next = 0;            ///< the next size; 0: all larger ones that divide an update leave too few micro-batches, or none
+  int micro_batches = 1;   ///< of `batch`, that an update has
+  double probability = 0;  ///< that `batch` fits, within the peak's range
+  int safe_batch = 0;      ///< the largest that fits with a probability of 90 %, as all smaller ones do
   std::optional<OtherBatch> larger;  ///< one that fits although a smaller one does not: workspaces and blocks differ
   int low = 0, high = 0;             ///< the largest if the true peaks were at the ends of their 80 % range
 };

@@ -18,7 +18,7 @@ std::vector<std::string_view> unsampled(const KernelModel& kernels, std::span<co
        {KernelFamily::experts, "experts"}}};
   std::vector<std::string_view> names;
   for (const auto& [family, words] : kOnTensorCores) {
-    const auto runs = [family = family](const NodeCost& cost) { return cost.family == family; };
+    const auto runs = [family = family](const NodeCost& cost) { return cost.tensor_core && cost.family == family; };
     if (kernels.parameters_of(family).transferred && std::any_of(costs.begin(), costs.end(), runs)) names.push_back(words);
   }
   return names;

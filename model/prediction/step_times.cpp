@@ -99,6 +99,16 @@ class StoreUpdates {
   Seconds total_{0.0};
 };
 
+/// A forward pass among backward nodes computes again what was not kept, in backward's time: busy, but of no use.
+bool computed_again(const LoweredStep& step, std::int32_t node) {
+  const auto place = static_cast<std::size_t>(node);
+  return step.nodes[place].pass == Pass::forward && place >= step.forward_nodes;
+}
+
+Phase phase_of(const LoweredStep& step, std::int32_t node) {
+  return computed_again(step, node) ? Phase::backward : info(step.nodes[static_cast<std::size_t>(node)].pass).phase;
+}
+
 /// A wait for the exchange that ends before a node of `phase`: what a store updates meanwhile is the update of weights.
 void charge_exchange(const LoweredStep& step, const StoreUpdates& updates, Phase phase, SimTime begin, SimTime end,
                      PhaseTimes& phases) {
@@ -116,12 +126,11 @@ void charge_gap(const LoweredStep& step, const engine::Timeline& timeline, const
   const TaskId cause = timeline.held_by[task];
   const Seconds gap = (timeline.start[task] - free).seconds();
   if (cause.value >= 0 && step.tasks[index(cause)].work == Work::exchange) {
-    const Phase phase = info(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass).phase;
-    charge_exchange(step, updates, phase, free, timeline.start[task], phases);
+    charge_exchange(step, updates, phase_of(step, step.tasks[task].node), free, timeline.start[task], phases);
     return;
   }
   phases.host_exposed += gap;
-  host_of(phases, info(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass).phase) += gap;
+  host_of(phases, phase_of(step, step.tasks[task].node)) += gap;
 }
 
 /// After the last kernel of the step.
@@ -144,12 +153,6 @@ Resource resource_of(const LoweredStep& step, const StepTask& task, bool over_ne
   if (task.work == Work::exchange) return exchange_resource(over_network);
   const Bound bound = step.costs[static_cast<std::size_t>(task.node)].kernel.bound;
   return bound == Bound::memory ? Resource::gpu_memory_bandwidth : Resource::gpu_compute;
-}
-
-/// A forward pass among backward nodes computes again what was not kept, in backward's time: busy, but of no use.
-bool computed_again(const LoweredStep& step, std::int32_t node) {
-  const auto place = static_cast<std::size_t>(node);
-  return step.nodes[place].pass == Pass::forward && place >= step.forward_nodes;
 }
 
 void tell_limits(const LoweredStep& step, const engine::Timeline& timeline, Window window, StepTimes& result) {
@@ -234,10 +237,11 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     (cost.tensor_core ? result.tensor_executing : result.executing) += share * cost.kernel.executing;
     if (!again) result.useful_flop += share * cost.kernel.flop;
     if (task.rank != window.rank) continue;
-    busy_of(result.phases, again ? Phase::backward : info(pass).phase) += duration;
+    busy_of(result.phases, phase_of(step, task.node)) += duration;
     if (pass == Pass::update) busy_update += duration;
     // Where calls hold the exchange nothing runs beside it: kernels are longer for what one GPU computes for all.
-    if (info(pass).phase == Phase::backward && !step.in_passes) result.phases.exchange_in_backward += task.stretched * duration;
+    if (phase_of(step, task.node) == Phase::backward && !step.in_passes)
+      result.phases.exchange_in_backward += task.stretched * duration;
   }
   const double mean = 1.0 / step.ranks;
   result.host_busy = mean * result.host_busy;

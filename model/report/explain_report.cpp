@@ -51,7 +51,7 @@ std::string layouts_text(const Explanation& explanation) {
   TextTable table({{"layout"}, {"gain", Align::right}, {"step time", Align::right}, {"memory", Align::right}, {""}});
   std::string refused, lacking;
   for (const LayoutOutcome& o : explanation.layouts) {
-    if (!o.note.empty()) lacking = o.note;
+    if (o.problem.empty() && !o.note.empty()) lacking = o.note;
     if (o.problem.empty())
       table.add({o.options + (o.note.empty() ? "" : " *"), signed_percent_text(o.gain), format(o.step_time.value), format(o.peak),
                  o.fits ? "" : "does not fit"});

@@ -9,6 +9,7 @@
 #include "model/report/plan_report.hpp"
 #include "model/study/batch_knee.hpp"
 #include "model/study/compare_front.hpp"
+#include "model/study/ownership.hpp"
 #include "model/study/payment.hpp"
 
 namespace tbdsim {
@@ -388,6 +389,7 @@ Json plan_row(const plan::PlanRow& row) {
   one["behind"] = row.behind;
   one["apart"] = row.apart;
   one["front"] = row.front;
+  one["cost"]["joule_per_sample_with_host"] = or_null(node_energy(row.prediction));
   one["cost"]["paid_by"] = or_null(std::string(name(paid_by(row.prediction))));
   if (row.run) one["run"] = run(*row.run);
   one["command"] = plan::predict_command(row.options);

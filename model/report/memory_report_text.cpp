@@ -206,7 +206,9 @@ std::string largest_text(const MemoryReport& r) {
   const std::string_view what = batch_word(r);
   std::string text = fmt::format("Largest {} {}: {} ({}, fits with a probability of {})", what, batch_of(r), l.batch,
                                  format(l.peak), percent_text(l.probability));
-  text += l.next > 0 ? fmt::format("; {} needs {}", l.next, format(l.next_peak)) : ", which is all of an update";
+  text += l.next > 0            ? fmt::format("; {} needs {}", l.next, format(l.next_peak))
+          : l.micro_batches > 1 ? "; larger ones leave too few micro-batches"
+                                : ", which is all of an update";
   if (l.micro_batches > 1)
     text += fmt::format(". {} of them make a batch of {} {}", l.micro_batches,
                         static_cast<std::int64_t>(l.micro_batches) * l.batch, batch_of(r));
@@ -218,7 +220,9 @@ std::string largest(const MemoryReport& r) {
   const LargestBatch& l = *r.largest;
   if (l.batch == 0 && r.memory.host && !r.memory.host->fits)
     return fmt::format("\nLargest {}: none, whatever GPUs hold: the host's memory is too small\n", batch_word(r));
-  if (l.batch == 0) return fmt::format("\nLargest {}: none; one sample needs {}\n", batch_word(r), format(l.next_peak));
+  if (l.batch == 0)
+    return fmt::format("\nLargest {}: none; {} needs {}\n", batch_word(r), l.next == 1 ? "one sample" : std::to_string(l.next),
+                       format(l.next_peak));
   return "\n" + largest_text(r) +
          (l.larger
               ? paragraph(fmt::format("Larger ones fit, such as {} ({}), but not all up to there: workspaces and blocks differ",

@@ -386,14 +386,24 @@ class Sharder {
   Errors errors_;
 };
 
+bool attends(const OpGraph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
+}
+
 }  // namespace
 
 bool positions_divide(const OpGraph& graph, const Layout& layout) {
+  if (layout.context < 1 || layout.tensor < 1 || !attends(graph)) return true;
   return std::any_of(graph.ops.begin(), graph.ops.end(), [&](const Op& op) {
     if (op.kind != OpKind::linear) return false;
     const Shape& shape = graph.input_shape(op);
     return shape.size() == 2 && shape.front() % (std::int64_t{layout.context} * layout.tensor) == 0;
   });
+}
+
+std::string undivided_positions(const OpGraph& graph, const Layout& layout) {
+  return fmt::format("the positions of {} do not divide over the {} GPUs of --tensor-parallel{}", graph.name, layout.tensor,
+                     layout.context > 1 ? fmt::format(" and the {} of --context-parallel", layout.context) : "");
 }
 
 Result<OpGraph> shard(const OpGraph& graph, const Layout& layout) {
@@ -409,9 +419,7 @@ Result<OpGraph> shard(const OpGraph& graph, const Layout& layout) {
     return fail(
         "--expert-tensor-parallel 1 beside --tensor-parallel: needs --sequence-parallel on, so that each GPU sends rows of its "
         "own");
-  const bool attends =
-      std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
-  if (!attends)
+  if (!attends(graph))
     return fail(fmt::format("{} {}: modelled for networks with attention, {} has none",
                             layout.tensor > 1 ? "--tensor-parallel" : "--context-parallel",
                             layout.tensor > 1 ? layout.tensor : layout.context, graph.name));

@@ -27,7 +27,9 @@ namespace tbdsim {
 [[nodiscard]] Result<OpGraph> shard(const OpGraph& graph, const Layout& layout);
 
 /// Whether sequence parallelism finds positions to divide: those of some layer, after the context axis, divide over the tensor
-/// axis. Expects positive extents of the layout.
+/// axis. True of what `shard` refuses for other reasons: extents below 1, networks without attention.
 [[nodiscard]] bool positions_divide(const OpGraph& graph, const Layout& layout);
+/// What is said where they do not.
+[[nodiscard]] std::string undivided_positions(const OpGraph& graph, const Layout& layout);
 
 }  // namespace tbdsim

@@ -436,8 +436,21 @@ TEST_CASE("a schedule that the framework lacks is searched where it is kept, and
   options.keep = {"pipeline-parallel=4", "schedule=zb-h1", "recompute=layer", "batch=2", "zero=0"};
   const auto found = plan::make_plan(session(), options);
   REQUIRE(found);
-  CHECK(found->notices == std::vector<std::string>{"schedule zb-h1: megatron-core-0.8 has 1f1b interleaved alone; it is searched "
-                                                   "since you keep it"});
+  const std::vector<std::string>& notices = found->rows.front().prediction.notices;
+  CHECK(std::count(notices.begin(), notices.end(),
+                   "--schedule zb-h1: what it would bring; megatron-core-0.8 has 1f1b interleaved alone") == 1);
+}
+
+TEST_CASE("positions that no layout divides, and extents that are none, are refused as predict does", "[plan]") {
+  plan::PlanOptions options = small_job();
+  options.keep = {"sequence-parallel=on"};
+  options.job.seq_len = 1023;
+  CHECK(refusal(options).find("--sequence-parallel on: the positions of ") != std::string::npos);
+  options.job.tensor_parallel = 0;
+  CHECK(refusal(options).find("--tensor-parallel 0: expected at least 1") != std::string::npos);
+  options.job.tensor_parallel = 2;
+  options.job.context_parallel = 0;
+  CHECK(refusal(options).find("--context-parallel 0: expected at least 1") != std::string::npos);
 }
 
 TEST_CASE("bought machines are paid for on the terms that are asked for, rented ones as they are", "[plan]") {

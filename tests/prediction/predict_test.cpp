@@ -169,15 +169,15 @@ TEST_CASE("sizes that make no sense, both sides, to the letter") {
   CHECK(refusal_of([](auto& o) { o.batch = 1; }).empty());
   CHECK(refusal_of([](auto& o) { o.gpus = 0; }) == "--gpus 0: expected at least 1\n");
   CHECK(refusal_of([](auto& o) { o.nodes = 0; }) == "--nodes 0: expected at least 1\n");
-  CHECK(refusal(dgx1(9)) == "9 GPUs do not fill nodes of 8: take 8 or 16, or --nodes 3, with 3 of each\n");
-  CHECK(refusal(dgx1(15)) == "15 GPUs do not fill nodes of 8: take 8 or 16, or --nodes 3, with 5 of each\n");
+  CHECK(refusal(dgx1(9)) == "9 GPUs do not fill nodes of 8: take 8 or 16; `predict --nodes 3` takes 3 of each\n");
+  CHECK(refusal(dgx1(15)) == "15 GPUs do not fill nodes of 8: take 8 or 16; `predict --nodes 3` takes 5 of each\n");
   CHECK(refusal(dgx1(16)).empty());
   // Racks of 72 GPUs of which a job takes 64 each.
   const auto racks = [](int gpus) {
     return refusal_of([&](auto& o) { o.hardware = "gb200-nvl72", o.network = "infiniband-ndr", o.gpus = gpus; });
   };
   CHECK(racks(128).empty());
-  CHECK(racks(81) == "81 GPUs do not fill nodes of 72: take 72 or 144, or --nodes 3, with 27 of each\n");
+  CHECK(racks(81) == "81 GPUs do not fill nodes of 72: take 72 or 144; `predict --nodes 3` takes 27 of each\n");
   CHECK(refusal_of([](auto& o) { o.gpus = 3, o.nodes = 2; }) == "3 GPUs do not divide over 2 nodes\n");
   CHECK(refusal_of([](auto& o) { o.gpus = 18, o.nodes = 2; }) == "18 GPUs on 2 nodes need 9 a node; dgx1 has 8\n");
   CHECK(refusal_of([](auto& o) { o.gpus = 16, o.nodes = 2; }).empty());
@@ -194,7 +194,7 @@ TEST_CASE("several problems are told at once, in the order of the options") {
         "unknown precision \"fp23\", did you mean \"fp32\"?\n"
         "unknown optimizer \"adm\", did you mean \"adam\"?\n"
         "unknown exchange \"x\"; there are allreduce, nccl, p2p, local, ps, ps-p3, byteps, dataparallel\n"
-        "9 GPUs do not fill nodes of 8: take 8 or 16, or --nodes 3, with 3 of each\n"
+        "9 GPUs do not fill nodes of 8: take 8 or 16; `predict --nodes 3` takes 3 of each\n"
         "unknown network \"rsenet50\", did you mean \"resnet50\"?\n");
 }
 

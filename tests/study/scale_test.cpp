@@ -261,7 +261,7 @@ TEST_CASE("what a study refuses, with the size at which it fails") {
   CHECK(refused(board) ==
         "no sizes named, and p4000 has no more GPUs than one copy of the network takes; use --gpus or --nodes, such as --gpus "
         "1,2,4,8");
-  CHECK(refused(options({9})) == "9 GPUs: 9 GPUs do not fill nodes of 8: take 8 or 16, or --nodes 3, with 3 of each");
+  CHECK(refused(options({9})) == "9 GPUs: 9 GPUs do not fill nodes of 8: take 8 or 16; `predict --nodes 3` takes 3 of each");
   CHECK(refused(options({2, 0})) == "0 GPUs: --gpus 0: expected at least 1");
   ScaleOptions o = options({2});
   o.samples = 0;

@@ -276,9 +276,14 @@ class LayerItems {
     }
   }
 
+  /// Moved for each parameter of an operator.
+  [[nodiscard]] Bytes sum_bytes(OpId op) const {
+    return is_of_experts(graph_.op(op)) ? setting_.sum.experts : setting_.sum.dense;
+  }
+
   [[nodiscard]] Seconds sum_time(ParameterId id) const {
     const auto count = static_cast<double>(elements(graph_.parameter(id).shape));
-    return setting_.slowdown * setting_.kernels.memory_kernel(count * setting_.gradient_sum);
+    return setting_.sum.share * setting_.slowdown * setting_.kernels.memory_kernel(count * sum_bytes(graph_.parameter(id).op));
   }
 
   /// Traffic beside a product's arithmetic: between the longer of both and their sum, as within a product (model/cost/README.md).
@@ -291,11 +296,11 @@ class LayerItems {
 
   /// The gradients of a micro-batch join the sum, but for the first arrays, which have.
   void add_sum(const Op& op, bool defers, std::size_t first) {
-    if (setting_.gradient_sum <= Bytes(0.0)) return;
+    if (setting_.sum.share <= 0.0) return;
+    const Seconds issue = setting_.sum.share * dispatch(issued_sum(setting_.stack.host));
     for (std::size_t i = first; i < op.parameters.size(); ++i) {
       const Seconds time = sum_time(op.parameters[i]);
-      (defers ? deferred_ : items_)
-          .push_back({PassItem::Kind::kernel, time, dispatch(issued_sum(setting_.stack.host)), Axis::tensor, {}, {}, true});
+      (defers ? deferred_ : items_).push_back({PassItem::Kind::kernel, time, issue, Axis::tensor, {}, {}, true});
       cost_.weights += time;
     }
   }

@@ -50,6 +50,13 @@ struct GatherWidths {
   Bytes input{2.0}, gradient{2.0};
 };
 
+/// What a micro-batch's gradient moves for each parameter when it joins the sum, and of how many micro-batches it does.
+struct GradientSum {
+  Bytes dense, experts;
+  double share = 1.0;
+  auto operator<=>(const GradientSum&) const = default;
+};
+
 /// What layers are simulated with.
 struct LayerSetting {
   const KernelModel& kernels;
@@ -62,7 +69,7 @@ struct LayerSetting {
   int expert_ranks = 1;  ///< over which experts are divided
   int tensor_ranks = 1;  ///< over which layers are
   GatherWidths gathers;
-  Bytes gradient_sum{0.0};  ///< moved for each parameter when the gradient of a micro-batch joins the sum, on the mean
+  GradientSum sum;
 };
 
 /// Nodes of one layer of every class.

@@ -6,8 +6,8 @@ namespace tbdsim {
 
 /// How gradients of a divided network are summed, over micro-batches and over ranks.
 struct GradientSums {
-  bool wide = true;                 ///< they are summed over ranks in fp32, else as they are
-  Bytes sum{0.0};                   ///< moved for each parameter when a micro-batch's gradient joins the sum
+  bool wide = true;  ///< they are summed over ranks in fp32, else as they are
+  Bytes sum{0.0};    ///< moved for each parameter when a micro-batch's gradient joins the sum; 0: a kernel adds all but the first
   bool fuses_sum = false;           ///< by the product that makes the gradient, beside its arithmetic
   bool overlap = true;              ///< they leave while the last backward still runs
   bool reduced_everywhere = false;  ///< every copy gets all gradients, though some divide the state
