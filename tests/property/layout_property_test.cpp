@@ -126,7 +126,8 @@ TEST_CASE("faster links and memory, a faster host and fewer micro-batches never 
     twice.accumulate = 2 * *options.accumulate;
     const Seconds longer = predicted(twice).step_time.value;
     CHECK(longer > step);
-    // The first gradient of an update is not added to others: twice as many micro-batches add one more, which takes less than one.
+    // The first gradient of an update is not added to others: twice as many micro-batches add one more, which takes less than
+    // one.
     CHECK(longer <= (2.0 + 1.0 / *options.accumulate) * step * (1.0 + 1e-9));
     PredictOptions named = options;
     named.accumulate.reset();
