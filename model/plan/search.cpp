@@ -122,9 +122,10 @@ class Search::Worker {
         options_.pipeline_parallel = ranks;
         const auto whole = bound_at(search_.zeros_.front());
         if (!whole) continue;
-        // Where ranks divide gradients, fewer are added.
-        const auto divided = *whole > Seconds(0.0) && search_.zeros_.size() > 1 ? bound_at(search_.zeros_.back()) : std::nullopt;
-        return std::min(*whole, divided.value_or(*whole));
+        // Where ranks divide gradients, fewer are added, unless the stack says how many.
+        const bool alike = search_.base_.stack.parallel.gradients.sum > Bytes(0.0) || search_.zeros_.size() == 1;
+        if (alike || *whole == Seconds(0.0)) return *whole;
+        return std::min(*whole, bound_at(search_.zeros_.back()).value_or(*whole));
       }
     }
     return Seconds(0.0);
