@@ -75,6 +75,16 @@ void choose_schedule(const PredictOptions& options, Configuration& configuration
 
 }  // namespace
 
+std::optional<bool> asked_sequence(const PredictOptions& options) {
+  if (options.sequence_parallel == "on") return true;
+  if (options.sequence_parallel == "off") return false;
+  return std::nullopt;
+}
+
+bool wants_sequence(const PredictOptions& options, const Stack& stack, int tensor) {
+  return tensor > 1 && asked_sequence(options).value_or(stack.parallel.tensor.sequence);
+}
+
 int most_zero(const Stack& stack) { return stack.features.shards_states ? stack.parallel.shards.most_zero : 0; }
 
 std::vector<int> zero_stages(const Stack& stack) {
@@ -110,12 +120,13 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
     sound = false;
   }
   if (!sound) return errors;
-  const bool on = options.sequence_parallel == "on", off = options.sequence_parallel == "off";
-  if (!options.sequence_parallel.empty() && !on && !off)
+  const std::optional<bool> asked_positions = asked_sequence(options);
+  const bool on = asked_positions.value_or(false);
+  if (!options.sequence_parallel.empty() && !asked_positions)
     refuse(fmt::format("--sequence-parallel {}: expected on or off", options.sequence_parallel));
   if (on && layout.tensor == 1)
     refuse("--sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more");
-  layout.sequence = layout.tensor > 1 && !off && (on || stack.parallel.tensor.sequence);
+  layout.sequence = wants_sequence(options, stack, layout.tensor);
   // A network that could not be read has no positions.
   if (layout.sequence && *configuration.workload && !positions_divide(configuration.network_graph().graph, layout)) {
     const std::string why = undivided_positions(configuration.network_graph().graph, layout);

@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "model/configuration/configuration.hpp"
 #include "model/configuration/predict_options.hpp"
 
@@ -8,6 +10,11 @@ namespace tbdsim {
 /// stack, GPUs (0: not known, then nothing is asked of their number) and exchange. Errors: axes that do not divide the GPUs; what
 /// the stack, the exchange or another option excludes.
 [[nodiscard]] Errors choose_layout(const PredictOptions& options, Configuration& configuration);
+
+/// What `--sequence-parallel` says; nothing: it is not given, and the stack decides.
+[[nodiscard]] std::optional<bool> asked_sequence(const PredictOptions& options);
+/// Whether what a tensor axis of so many GPUs leaves whole is to be divided by positions: as asked, else as the stack does it.
+[[nodiscard]] bool wants_sequence(const PredictOptions& options, const Stack& stack, int tensor);
 
 /// The highest stage of ZeRO that a framework has; 0: it shards nothing. `predict` takes higher ones as a what-if.
 [[nodiscard]] int most_zero(const Stack& stack);

@@ -120,7 +120,7 @@ bool judge_memory(const Device& device, Judge& judge) {
 
 void judge_power(const Device& device, Judge& judge) {
   if (!device.power_limit || device.memory_bandwidth <= BytesPerSecond(0.0)) return;
-  // 3.9 pJ a bit of HBM2 (O'Connor et al., Fine-Grained DRAM, MICRO 2017); boards of the catalogue
+  // Assumed: 3.9 pJ a bit of HBM2 (after O'Connor et al., Fine-Grained DRAM, MICRO 2017); boards of the catalogue
   // have 2.7 to 29 times that.
   constexpr double kJoulePerByte = 8 * 3.9e-12;
   const Watts memory(device.memory_bandwidth.base() * kJoulePerByte);

@@ -18,7 +18,7 @@ Errors no_layout(const Configuration& base, const PredictOptions& job, const Fou
   PredictOptions kept = job;
   if (!kept.batch) kept.batch = 1;
   if (!kept.pipeline_parallel && (!kept.schedule.empty() || kept.virtual_stages.value_or(1) > 1)) kept.pipeline_parallel = 2;
-  if (!kept.tensor_parallel && kept.sequence_parallel == "on") kept.tensor_parallel = 2;
+  if (!kept.tensor_parallel && asked_sequence(kept).value_or(false)) kept.tensor_parallel = 2;
   if (kept.pipeline_parallel.value_or(1) > 1 && !kept.virtual_stages &&
       pipeline::parse_schedule(kept.schedule) == pipeline::ScheduleKind::interleaved)
     kept.virtual_stages = 2;  // the least that is searched

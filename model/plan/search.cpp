@@ -390,8 +390,9 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
           layout.expert = expert;
           layout.expert_tensor = expert_tensor;
           // What is kept of sequences or experts asks for something to divide.
-          if (job.sequence_parallel == "on" && tensor == 1) continue;
-          if (job.sequence_parallel == "on" && !positions_divide(graph, layout)) {
+          const bool sequence = asked_sequence(job).value_or(false);
+          if (sequence && tensor == 1) continue;
+          if (sequence && !positions_divide(graph, layout)) {
             if (refused_.empty()) refused_ = {{"--sequence-parallel on: " + undivided_positions(graph, layout)}};
             continue;
           }
@@ -406,9 +407,7 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
 /// A layout with how the stack and the job divide what its axes leave whole.
 Layout Search::as_divided(Layout layout) const {
   const ParallelSettings& parallel = base_.stack.parallel;
-  layout.sequence = layout.tensor > 1 && job_.sequence_parallel != "off" &&
-                    (job_.sequence_parallel == "on" || parallel.tensor.sequence) &&
-                    positions_divide(base_.network_graph().graph, layout);
+  layout.sequence = wants_sequence(job_, base_.stack, layout.tensor) && positions_divide(base_.network_graph().graph, layout);
   layout.regathers = parallel.tensor.regathers;
   layout.by_heads = parallel.context == ContextExchange::all_to_all;
   return layout;
