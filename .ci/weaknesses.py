@@ -9,8 +9,8 @@ import os
 import re
 import statistics
 import subprocess
+import tempfile
 
-COMMAND = "validate scenarios/published --format csv"
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 FEWEST = 2  # rows that make a line
 
@@ -50,24 +50,35 @@ ENTRIES = [
 ]
 
 
-def published():
-    """Rows of the tables by name, with `file`."""
+def matches(row, patterns):
+    return all(re.fullmatch(pattern, row[column] or "") for column, pattern in patterns.items())
+
+
+def chosen_rows(folder):
+    """Rows of the published tables that an entry names, by their names, with `file`. Writes their tables into the folder."""
     found = {}
     for path in sorted(glob.glob(os.path.join(ROOT, "scenarios", "published", "*.csv"))):
         with open(path, encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                row["file"] = os.path.splitext(os.path.basename(path))[0]
-                found[row["id"]] = row
+            reader = csv.DictReader(file)
+            table = os.path.splitext(os.path.basename(path))[0]
+            rows = [row for row in reader if any(matches({**row, "file": table}, patterns) for _, patterns in ENTRIES)]
+        if rows:
+            with open(os.path.join(folder, os.path.basename(path)), "w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, reader.fieldnames)
+                writer.writeheader()
+                writer.writerows(rows)
+            found.update((row["id"], {**row, "file": table}) for row in rows)
     return found
 
 
 def errors(program):
-    """(row, error of its time) of each row that validates."""
-    done = subprocess.run([program, *COMMAND.split()], cwd=ROOT, capture_output=True, text=True,
-                          env=dict(os.environ, TBDSIM_CATALOGUE=ROOT))
-    if done.returncode not in (0, 1):
-        raise SystemExit(f"tbdsim {COMMAND}: exit {done.returncode}: {done.stderr}")
-    rows = published()
+    """(row, error of its time) of each chosen row that validates."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows = chosen_rows(folder)
+        done = subprocess.run([program, "validate", folder, "--format", "csv"], capture_output=True, text=True,
+                              env=dict(os.environ, TBDSIM_CATALOGUE=ROOT))
+    if done.returncode:
+        raise SystemExit(f"tbdsim validate: exit {done.returncode}: {done.stderr}")
     return [(rows[row["id"]], float(row["time_error"])) for row in csv.DictReader(io.StringIO(done.stdout))
             if row["use"] == "validation" and row["time_error"]]
 
@@ -77,7 +88,7 @@ def table(program):
     found = errors(program)
     lines = ["| rows | n | mean | bias | fastest | slowest |", "|---|---|---|---|---|---|"]
     for words, patterns in ENTRIES:
-        chosen = [error for row, error in found if all(re.fullmatch(p, row[column] or "") for column, p in patterns.items())]
+        chosen = [error for row, error in found if matches(row, patterns)]
         if len(chosen) < FEWEST:
             raise SystemExit(f"weaknesses.py: \"{words}\" names {len(chosen)} rows, fewer than {FEWEST}")
         figures = [f"{statistics.mean(map(abs, chosen)):.0%}"]
