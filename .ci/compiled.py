@@ -14,6 +14,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("model", "calibrate")
 # A log of its own: CMake deletes what build.ninja does not make but its log names.
+# Of the analyzer's two modes the one that follows fewer calls takes a quarter of the time. Sanitizers and fuzzers see whole runs.
+SHALLOW = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "mode=shallow")]
 RULE = """builddir = checked
 rule check
   command = $checks && touch $out
@@ -86,7 +88,7 @@ def main():
         targets["headers"].append(out)
     for source, command in sources:
         out = f"checked/tidy/{source}"
-        tidy = ["clang-tidy", "-p", ".", "--quiet", str(ROOT / source)]
+        tidy = ["clang-tidy", "-p", ".", "--quiet", *SHALLOW, str(ROOT / source)]
         includes = [*preprocessing(command), "-M", "-MT", out, "-MF", f"{out}.d", str(ROOT / source)]
         edges.append(edge(out, [ROOT / source, ROOT / ".clang-tidy"], f"{shlex.join(tidy)} && {shlex.join(includes)}", f"clang-tidy: {source}"))
         targets["tidy"].append(out)

@@ -77,13 +77,13 @@ TEST_CASE("every system of the catalogue trains ResNet-50, on one GPU, on one no
   }
 }
 
-/// Every network under every `of`-th stack that serves the board, each network from another one on.
-void train_under_stacks(std::size_t of) {
+TEST_CASE("every network trains under each fourth stack that serves the board") {
+  constexpr std::size_t kFourth = 4;                               // every stack has its turn: networks begin at different ones
   const std::set<std::string> of_pytorch{"timm", "hf", "nvidia"};  // definitions that exist there only
   const std::vector<std::string> stacks = catalogue_ids(kCatalogue, "stacks");
   std::size_t first = 0;
   for (const ZooEntry& entry : zoo()) {
-    for (std::size_t at = first++ % of; at < stacks.size(); at += of) {
+    for (std::size_t at = first++ % kFourth; at < stacks.size(); at += kFourth) {
       const std::string& stack = stacks[at];
       const bool there_only = of_pytorch.count(entry.variant) > 0 || entry.name.starts_with("dlrm");
       if (there_only && stack.find("pytorch") != 0) continue;
@@ -96,10 +96,6 @@ void train_under_stacks(std::size_t of) {
     }
   }
 }
-
-TEST_CASE("every network trains under each fourth stack that serves the board") { train_under_stacks(4); }
-
-TEST_CASE("every network trains under every stack that serves the board", "[.whole]") { train_under_stacks(1); }
 
 /// What a precision meets on a device: empty, or why it is refused.
 std::string expected_refusal(const Device& device, std::string_view precision) {
