@@ -182,7 +182,10 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   }
   const bool recurrent = family == OpFamily::recurrent;
   const bool product = recurrent || family == OpFamily::convolution || family == OpFamily::gemm || family == OpFamily::experts;
-  result = product ? product_cost(graph, op, node.pass, batch) : memory_cost(graph, op, node.pass, batch, widths);
+  const bool fused = !product && fused_away(graph, op, node.pass, stack_);
+  result = product ? product_cost(graph, op, node.pass, batch)
+           : fused ? fused_cost(graph, op, node.pass, batch, widths)
+                   : memory_cost(graph, op, node.pass, batch, widths);
   if (op.kind == OpKind::pair_products) multiply_pairs(graph, node, batch, result.kernel);
   if (product && without_tensor_cores_) {
     const NodeCost plain = without_tensor_cores_->product_cost(graph, op, node.pass, batch);
@@ -190,7 +193,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
                                              lacks_tensor_kernel(graph, op, stack_.convolution));
     if (lanes || plain.kernel.time < result.kernel.time) result = plain;
   }
-  if (!recurrent && !fused_away(graph, op, stack_))
+  if (!recurrent && !fused)
     result.host_operators += issued_operators(graph, op, node.pass, result.kernel.time > Seconds(0.0), stack_);
   if (norms_batches_itself(op)) result.host_operators -= issued_own_norm(node.pass, stack_.host);
   if (eight_bits_ && runs_in_8_bits(graph, op, batch)) cast_operands(graph, op, node.pass, batch, result);
@@ -215,7 +218,7 @@ void KernelModel::cast_arrays(const OpGraph& graph, const Op& op, Pass pass, Nod
 
 void KernelModel::cast_tensors(const OpGraph& graph, const Op& op, Pass pass, double batch, std::span<const Bytes> widths,
                                NodeCost& cost) const {
-  if (widths.empty() || fused_away(graph, op, stack_)) return;
+  if (widths.empty() || fused_away(graph, op, pass, stack_)) return;
   const TensorCasts casts = tensor_casts(graph, op, pass, widths, habits(stack_));
   append_casts(batch * casts.numbers, casts.kernels, cost);
   if (casts.kernels > 0 && !cost.family) cost.family = KernelFamily::memory_bound;
@@ -394,7 +397,8 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   result.smaller = time.smaller;
   result.family = KernelFamily::convolution;
   result.tensor_core = tensor_core_;
-  if (tensor_core_ && !stack_.operators.order.channels_last)
+  const TensorOrder& order = stack_.operators.order;
+  if (tensor_core_ && !order.channels_last && !(order.channels_last_in_16_bits && element_ == kHalf))
     append(result.kernel, streamed(2.0 * batch * read_elements(graph, op, pass), stack_.operators.loads.compiles_kernels));
   if (copies_part(graph, op, pass, stack_)) {
     constexpr double kReadAndWritten = 2.0;
@@ -520,12 +524,27 @@ void KernelModel::multiply_pairs(const OpGraph& graph, const StepNode& node, dou
   kernel.bound = Bound::compute;
 }
 
+NodeCost KernelModel::fused_cost(const OpGraph& graph, const Op& op, Pass pass, double batch,
+                                 std::span<const Bytes> widths) const {
+  NodeCost result;
+  const Bytes element = widths.empty() ? element_ : widths[static_cast<std::size_t>(op.output.value)];
+  const Bytes bytes = fused_numbers(graph, op, pass, stack_) * batch * element;
+  if (bytes == Bytes(0.0)) return result;
+  result.kernel = memory_bound_time(bytes, 1.0, memory_rates_);
+  result.kernel.time -= result.kernel.launch;
+  result.kernel.launch = Seconds(0.0);
+  result.kernel.bound = Bound::memory;
+  result.kernel.kernels = 0;
+  result.family = KernelFamily::memory_bound;
+  return result;
+}
+
 NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch,
                                   std::span<const Bytes> widths) const {
   NodeCost result;
   const bool broadcasts = op.inputs.size() == 2 && elements(graph.tensor(op.inputs[1]).shape) < elements(graph.input_shape(op));
   auto passes = memory_passes(op, stack_, element_, broadcasts);
-  if (!passes || fused_away(graph, op, stack_)) return result;
+  if (!passes) return result;
   // The kernel of the batch norm reads the other summand; backward it writes that one's gradient, too.
   if (joins_batch_norm(graph, op, stack_)) passes = Passes{0, 1, 0, 1};
   const bool forward = pass == Pass::forward;

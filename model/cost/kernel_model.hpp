@@ -90,6 +90,9 @@ class KernelModel {
   [[nodiscard]] KernelTimeModel convolution_bias(const Shape& y, Pass pass, double batch) const;
   [[nodiscard]] NodeCost convolution_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost matrix_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
+  /// What a fused operator adds to another's kernel.
+  [[nodiscard]] NodeCost fused_cost(const OpGraph& graph, const Op& op, Pass pass, double batch,
+                                    std::span<const Bytes> widths) const;
   [[nodiscard]] NodeCost memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch,
                                      std::span<const Bytes> widths) const;
   [[nodiscard]] const KernelRates& rates_of(RowKernel rows) const;

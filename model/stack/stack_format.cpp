@@ -164,7 +164,13 @@ constexpr KeyMeaning kStack[] = {
     {"[metric]", "**`source`**", "where its figures are from", ""},
     {"[operators]", "`fuses_batch_norm_relu`",
      "the ReLU after a batch norm costs nothing, with channels last also one after a sum with its result; false", ""},
-    {"[operators]", "`fuses_elementwise`", "activations and additions cost nothing; false", ""},
+    {"[operators]", "`fuses_elementwise`",
+     "kernels of norms, dropout, products of elements and the like take on activations and additions beside them, which then "
+     "cost "
+     "what they read and write more; false",
+     ""},
+    {"[operators]", "`reads_results_back`",
+     "the gradient of such an activation reads its result (TensorFlow's ReLU); false: it is computed again", ""},
     {"[operators]", "`fuses_softmax`, `fuses_residual`",
      "scale, mask and softmax of scores are one kernel; dropout and the residual sum after it are one kernel; false", ""},
     {"[operators]", "`composes_rows`, `composes_rotary`",
@@ -175,6 +181,7 @@ constexpr KeyMeaning kStack[] = {
      "kernels beside the libraries' are a compiler's (XLA), which load several numbers at once; false", ""},
     {"[operators]", "`inplace_activation`, `channels_last`",
      "true; false: convolutions on tensor cores turn what they read around first", ""},
+    {"[operators]", "`channels_last_in_16_bits`", "convolutions in 16 bits have channels last, others not (XLA); false", ""},
     {"[operators]", "`separate_bias`", "a convolution's bias is a kernel of its own; true", ""},
     {"[operators]", "`library_sums_bias`",
      "the library sums the gradient of a convolution's bias, a block for each channel; false: the framework does", ""},

@@ -158,39 +158,6 @@ TEST_CASE("memory-bound operators move their passes, an addition's backward move
   CHECK_THAT(seconds("conv", Pass::gradient_sum), WithinRel(5e-6 + 3 * kMap / 600e9, 1e-12));
 }
 
-TEST_CASE("fusion: a batch norm takes its own ReLU, a compiler takes every elementwise operator") {
-  const Stack norm = changed([](Stack& s) { s.operators.fusion.batch_norm_relu = true; });
-  CHECK(cost(model(norm), "relu", Pass::forward).kernel.time == Seconds(0.0));
-  CHECK(cost(model(norm), "relu", Pass::backward).kernel.time == Seconds(0.0));
-  CHECK(cost(model(norm), "relu2", Pass::forward).kernel.time ==
-        cost(model(), "relu2", Pass::forward).kernel.time);  // after an addition
-  CHECK(cost(model(norm), "norm", Pass::forward).kernel.time == cost(model(), "norm", Pass::forward).kernel.time);
-  const Stack compiler = changed([](Stack& s) { s.operators.fusion.elementwise = true; });
-  for (const char* name : {"relu", "relu2", "sum"}) CHECK(cost(model(compiler), name, Pass::forward).kernel.time == Seconds(0.0));
-  CHECK(cost(model(compiler), "norm", Pass::forward).kernel.time > Seconds(0.0));
-}
-
-TEST_CASE("fused elementwise operators save their own kernels and nothing else, in 16 bits, too") {
-  const Stack fused = changed([](Stack& s) { s.operators.fusion.elementwise = true; });
-  for (const Precision precision : {Precision::fp32, Precision::fp16, Precision::amp}) {
-    const KernelModel apart = model(stack(), precision), together = model(fused, precision);
-    for (const char* name : {"conv", "norm", "fc", "loss"}) {
-      CHECK(cost(together, name, Pass::forward).kernel.time == cost(apart, name, Pass::forward).kernel.time);
-      const Pass back =
-          name == std::string_view("conv") || name == std::string_view("fc") ? Pass::backward_weights : Pass::backward;
-      CHECK(cost(together, name, back).kernel.time == cost(apart, name, back).kernel.time);
-    }
-    for (const char* name : {"relu", "relu2"}) {
-      CHECK(cost(together, name, Pass::forward).kernel.time == Seconds(0.0));
-      CHECK(cost(together, name, Pass::backward).kernel.time == Seconds(0.0));
-    }
-  }
-  // Kernels that a compiler makes load several numbers at once, whatever they compute.
-  const Stack compiled = changed([](Stack& s) { s.operators.loads.compiles_kernels = true; });
-  CHECK(cost(model(compiled, Precision::fp16), "norm", Pass::forward).kernel.time <
-        cost(model(stack(), Precision::fp16), "norm", Pass::forward).kernel.time);
-}
-
 TEST_CASE("updates: passes over fp32 parameters, one launch per kernel and array, or few for all") {
   const double count = 25e6;
   const auto update = [&](void (*change)(Stack&)) { return model(changed(change)).update_cost(count); };

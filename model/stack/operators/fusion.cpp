@@ -6,6 +6,7 @@ FusionSettings read_fusion(TomlTable& table) {
   FusionSettings s;
   s.batch_norm_relu = table.boolean_or("fuses_batch_norm_relu", s.batch_norm_relu);
   s.elementwise = table.boolean_or("fuses_elementwise", s.elementwise);
+  s.reads_results = table.boolean_or("reads_results_back", s.reads_results);
   s.softmax = table.boolean_or("fuses_softmax", s.softmax);
   s.residual = table.boolean_or("fuses_residual", s.residual);
   s.linear_bias = table.boolean_or("fuses_linear_bias", s.linear_bias);

@@ -7,6 +7,7 @@ namespace tbdsim {
 struct FusionSettings {
   bool batch_norm_relu = false;  ///< BN, add and ReLU in one kernel
   bool elementwise = false;      ///< XLA or a compiler fuses chains of elementwise operators
+  bool reads_results = false;    ///< and the gradient of a fused activation reads its result, instead of computing it again
   bool softmax = false;          ///< scale, mask and softmax of scores are one kernel (Megatron-LM)
   bool residual = false;         ///< dropout and the residual sum after it are one kernel
   bool linear_bias = false;      ///< a linear layer's bias is added by its product
