@@ -1,6 +1,8 @@
 // The robust fit against problems whose answer is known.
 #include "calibrate/fit/robust_fit.hpp"
 
+#include <omp.h>
+
 #include <cmath>
 #include <random>
 
@@ -115,4 +117,31 @@ TEST_CASE("observations that do not depend on an unknown are not evaluated when 
       robust_fit(unknowns, 20, residual, [](std::size_t unknown, std::size_t row) { return row % 2 == unknown; });
   CHECK(evaluations < dense);
   for (std::size_t i = 0; i < 2; ++i) CHECK(all.values[i].value == own.values[i].value);
+}
+
+TEST_CASE("many unknowns over many observations: the same bits with any number of threads") {
+  constexpr std::size_t kColumns = 16, kRows = 20'000;
+  std::mt19937 random(kSeed);
+  std::vector<double> parts(kColumns * kRows), measured(kRows);
+  for (double& part : parts) part = 0.1 + std::generate_canonical<double, 32>(random);
+  for (double& time : measured) time = 4.0 + 8.0 * std::generate_canonical<double, 32>(random);
+  const ResidualFunction residual = [&](std::span<const double> v, std::size_t i) {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < kColumns; ++j) sum += v[j] * parts[i * kColumns + j];
+    return std::log(measured[i] / sum);
+  };
+  const auto fitted = [&](int threads) {
+    omp_set_num_threads(threads);
+    return robust_fit(std::vector<Unknown>(kColumns, {"part", 1.0, 0.3}), kRows, residual);
+  };
+  const int before = omp_get_max_threads();
+  const RobustFit one = fitted(1);
+  for (const int threads : {2, 3, 8}) {
+    const RobustFit more = fitted(threads);
+    for (std::size_t j = 0; j < kColumns; ++j) {
+      CHECK(more.values[j].value == one.values[j].value);
+      CHECK(more.values[j].sigma == one.values[j].sigma);
+    }
+  }
+  omp_set_num_threads(before);
 }
