@@ -14,24 +14,31 @@
 namespace tbdsim {
 namespace {
 
-/// Reads what `options` reads without its changes, then resolves them.
-Result<EditedInputs> resolved_inputs(const Catalogue& catalogue, const PredictOptions& options) {
+/// What `plain` reads, without its changes.
+Result<std::vector<DocumentRecord>> read_documents(const Catalogue& catalogue, const PredictOptions& plain, bool networks) {
   const auto records = std::make_shared<std::vector<DocumentRecord>>();
+  const auto noting = std::make_shared<const Edits>(Edits{{}, records});
+  Session reading(Catalogue{catalogue.root, noting, catalogue.architectures}, networks);
+  const auto configured = read_configuration(reading, plain);
+  if (!configured) return tl::make_unexpected(configured.error());
+  if (plain.run)
+    if (const auto operations = reading.operations(); !*operations) return tl::make_unexpected(operations->error());
+  return std::move(*records);
+}
+
+/// Reads what `options` reads without its changes, then resolves them.
+Result<EditedInputs> resolved_inputs(Session& session, const PredictOptions& options) {
   // Writing a network of the catalogue as a document takes time: for those who ask for it.
   const bool networks = std::any_of(options.set.begin(), options.set.end(),
                                     [](const std::string& assignment) { return assignment.starts_with("model."); });
-  const auto noting = std::make_shared<const Edits>(Edits{{}, records});
-  Session reading(Catalogue{catalogue.root, noting, catalogue.architectures}, networks);
   PredictOptions plain = options;
   plain.set.clear();
-  const auto configured = read_configuration(reading, plain);
-  if (!configured) return tl::make_unexpected(configured.error());
-  if (options.run)
-    if (const auto operations = reading.operations(); !*operations) return tl::make_unexpected(operations->error());
-  auto resolved = resolve_values(options.set, *records, plain);
+  const auto documents = session.documents(plain, networks, [&] { return read_documents(session.catalogue(), plain, networks); });
+  if (!*documents) return tl::make_unexpected(documents->error());
+  auto resolved = resolve_values(options.set, **documents, plain);
   const auto edits = std::make_shared<const Edits>(Edits{std::move(resolved.changes), nullptr});
-  return EditedInputs{std::make_shared<Session>(Catalogue{catalogue.root, edits, catalogue.architectures}),
-                      std::move(resolved.options), std::move(resolved.notices), std::move(resolved.errors)};
+  return EditedInputs{std::make_shared<Session>(session, edits), std::move(resolved.options), std::move(resolved.notices),
+                      std::move(resolved.errors)};
 }
 
 JobNumbers numbers_of(const Configuration& job, const PredictOptions& options) {
@@ -64,7 +71,7 @@ Result<std::vector<std::string>> change_job(Session& session, const EditedInputs
 }  // namespace
 
 std::shared_ptr<const Result<EditedInputs>> edited_inputs(Session& session, const PredictOptions& options) {
-  return session.edited(options, [&] { return resolved_inputs(session.catalogue(), options); });
+  return session.edited(options, [&] { return resolved_inputs(session, options); });
 }
 
 Result<Configuration> configure(Session& session, const PredictOptions& options) {

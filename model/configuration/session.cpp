@@ -157,11 +157,27 @@ Result<KernelConstants> read_constants(const Catalogue& catalogue) {
   });
 }
 
+/// What decides which documents a configuration reads, and so what a key may mean.
+std::string readers_of(const PredictOptions& options) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", options.run, options.hardware, options.model, options.stack,
+                     options.network, options.input, options.storage, options.gpus.value_or(0), options.nodes.value_or(0),
+                     options.image.value_or(0), options.seq_len.value_or(0));
+}
+
 }  // namespace
 
 Session::Session(Catalogue catalogue, bool notes_networks) : catalogue_(std::move(catalogue)), notes_networks_(notes_networks) {
   // A broken file is told by those who need it.
   if (auto read = architectures_of(catalogue_)) catalogue_.architectures = std::move(*read);
+}
+
+Session::Session(Session& unchanged, std::shared_ptr<const Edits> edits)
+    : catalogue_{unchanged.catalogue_.root, std::move(edits), unchanged.catalogue_.architectures}, unchanged_(&unchanged) {}
+
+bool Session::unchanged(std::string_view role) const {
+  return unchanged_ != nullptr && std::ranges::none_of(catalogue_.edits->changes, [&](const Edit& edit) {
+           return edit.key.size() > role.size() && edit.key.starts_with(role) && edit.key[role.size()] == '.';
+         });
 }
 
 bool is_imported_file(std::string_view name) { return has_ending(name, ".onnx") || has_ending(name, ".json"); }
@@ -185,6 +201,7 @@ std::shared_ptr<const Result<Value>> Session::cached(Cache<Value>& cache, const 
 }
 
 std::shared_ptr<const Result<System>> Session::system(const std::string& name, int gpus) {
+  if (unchanged("hw")) return unchanged_->system(name, gpus);
   return cached<System>(systems_, fmt::format("{}\n{}", name, gpus), [&] { return load_system(catalogue_, name, gpus); });
 }
 
@@ -193,22 +210,26 @@ std::shared_ptr<const Result<Network>> Session::network(const std::string& name)
 }
 
 std::shared_ptr<const Result<Stack>> Session::stack(const std::string& name) {
+  if (unchanged("stack")) return unchanged_->stack(name);
   return cached<Stack>(stacks_, name, [&] { return with_edits(load_stack(catalogue_.root, name), catalogue_); });
 }
 
 std::shared_ptr<const Result<Stack>> Session::default_stack(const Device& device) {
+  if (unchanged("stack")) return unchanged_->default_stack(device);
   return cached<Stack>(stacks_, fmt::format("\n{} {}", name(device.vendor), device.compute_capability),
                        [&] { return with_edits(choose_stack(catalogue_.root, device), catalogue_); });
 }
 
 std::shared_ptr<const Result<Workload>> Session::workload(const std::string& name, const std::string& variant,
                                                           const ZooOptions& options) {
+  if (unchanged("model")) return unchanged_->workload(name, variant, options);
   const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", name, variant, options.image.value_or(0),
                                       options.classes.value_or(0), options.seq_len.value_or(0), options.fused_attention);
   return cached<Workload>(workloads_, key, [&] { return make_workload(catalogue_, name, variant, options, notes_networks_); });
 }
 
 std::shared_ptr<const Result<KernelConstants>> Session::constants() {
+  if (unchanged("hw.kernels")) return unchanged_->constants();
   return cached<KernelConstants>(constants_, "", [&] { return read_constants(catalogue_); });
 }
 
@@ -217,6 +238,7 @@ std::shared_ptr<const Result<std::vector<Price>>> Session::prices() {
 }
 
 std::shared_ptr<const Result<NcclLibrary>> Session::nccl(const std::string& version, const std::string& architecture) {
+  if (unchanged_ != nullptr) return unchanged_->nccl(version, architecture);
   return cached<NcclLibrary>(nccl_, version + "\n" + architecture,
                              [&] { return load_nccl(catalogue_.root, version, architecture); });
 }
@@ -229,14 +251,17 @@ std::shared_ptr<const Result<LayoutFile>> Session::layout_file(const std::string
   return cached<LayoutFile>(layout_files_, path, [&] { return read_layout_file(catalogue_.root, path); });
 }
 
+// What is wrong may lie in other options than the key has: errors are found anew.
+std::shared_ptr<const Result<std::vector<DocumentRecord>>> Session::documents(
+    const PredictOptions& options, bool networks, const std::function<Result<std::vector<DocumentRecord>>()>& make) {
+  auto found = cached<std::vector<DocumentRecord>>(documents_, fmt::format("{}\n{}", readers_of(options), networks), make);
+  return *found ? found : std::make_shared<const Result<std::vector<DocumentRecord>>>(make());
+}
+
 std::shared_ptr<const Result<EditedInputs>> Session::edited(const PredictOptions& options,
                                                             const std::function<Result<EditedInputs>()>& make) {
-  // What decides which documents are read, and so what a key may mean.
-  const std::string key =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", options.run, options.hardware, options.model, options.stack,
-                  options.network, options.input, options.storage, options.gpus.value_or(0), options.nodes.value_or(0),
-                  options.image.value_or(0), options.seq_len.value_or(0), fmt::join(options.set, "\n"));
-  return cached<EditedInputs>(edited_, key, make);
+  auto found = cached<EditedInputs>(edited_, fmt::format("{}\n{}", readers_of(options), fmt::join(options.set, "\n")), make);
+  return *found ? found : std::make_shared<const Result<EditedInputs>>(make());
 }
 
 std::shared_ptr<Session> open_session(const Catalogue& catalogue) { return std::make_shared<Session>(catalogue); }

@@ -4,12 +4,15 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "model/configuration/predict_options.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/hardware/kernel_constants.hpp"
 #include "model/hardware/price.hpp"
+#include "model/input/edits.hpp"
 #include "model/stack/nccl.hpp"
 #include "model/stack/stack.hpp"
 #include "model/support/result.hpp"
@@ -51,6 +54,8 @@ class Session {
  public:
   /// `notes_networks`: where documents are noted, those that networks of the catalogue would be are noted, too.
   explicit Session(Catalogue catalogue, bool notes_networks = false);
+  /// A session of changed documents, `edits`. What they leave as it is comes from `unchanged`, which lives longer.
+  Session(Session& unchanged, std::shared_ptr<const Edits> edits);
 
   [[nodiscard]] const Catalogue& catalogue() const { return catalogue_; }
   [[nodiscard]] std::shared_ptr<const Result<System>> system(const std::string& name, int gpus);
@@ -68,6 +73,10 @@ class Session {
   [[nodiscard]] std::shared_ptr<const Result<Operations>> operations();
   /// A file of a framework's settings, of `--layout-from`.
   [[nodiscard]] std::shared_ptr<const Result<LayoutFile>> layout_file(const std::string& path);
+  /// Documents that a configuration of `options` reads without its changes, which `make` reads when they are asked for first;
+  /// `networks`: those that networks of the catalogue would be, too.
+  [[nodiscard]] std::shared_ptr<const Result<std::vector<DocumentRecord>>> documents(
+      const PredictOptions& options, bool networks, const std::function<Result<std::vector<DocumentRecord>>()>& make);
   /// Inputs with the values of `options.set` in place, which `make` makes when they are asked for first.
   [[nodiscard]] std::shared_ptr<const Result<EditedInputs>> edited(const PredictOptions& options,
                                                                    const std::function<Result<EditedInputs>()>& make);
@@ -77,9 +86,12 @@ class Session {
   using Cache = std::map<std::string, std::shared_ptr<const Result<Value>>>;
   template <class Value, class Make>
   std::shared_ptr<const Result<Value>> cached(Cache<Value>& cache, const std::string& key, const Make& make);
+  /// Whether no change is of documents of this role or below it, and another session has them.
+  [[nodiscard]] bool unchanged(std::string_view role) const;
 
   Catalogue catalogue_;
   bool notes_networks_ = false;
+  Session* unchanged_ = nullptr;
   std::mutex mutex_;
   Cache<System> systems_;
   Cache<Network> networks_;
@@ -87,6 +99,7 @@ class Session {
   Cache<Workload> workloads_;
   Cache<KernelConstants> constants_;
   Cache<NcclLibrary> nccl_;
+  Cache<std::vector<DocumentRecord>> documents_;
   Cache<EditedInputs> edited_;
   Cache<LayoutFile> layout_files_;
   Cache<Operations> operations_;

@@ -1,9 +1,11 @@
 // What a session keeps: each file read once, errors too, for any number of threads; and the stack it picks for a device.
 #include "model/configuration/session.hpp"
 
+#include <array>
 #include <set>
 #include <thread>
 
+#include "model/configuration/configure.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -87,4 +89,41 @@ TEST_CASE("networks the session does not know, to the letter") {
       "no network file \"yours.toml\", and unknown network \"yours\"; see `tbdsim list models`; files of your own end in .onnx, "
       ".toml or .json\n");
   CHECK(text("resnet50.toml").empty());
+}
+
+TEST_CASE("a session of changed documents shares what is left as it is") {
+  Session session({TBDSIM_SOURCE_DIR});
+  const auto edited = [&](const char* assignment) {
+    PredictOptions options;
+    options.hardware = "dgx1";
+    options.model = "resnet50";
+    options.set = {assignment};
+    const auto inputs = edited_inputs(session, options);
+    REQUIRE(*inputs);
+    return (**inputs).session;
+  };
+  const auto shares = [&](const char* assignment) {
+    const auto other = edited(assignment);
+    return std::array{other->system("dgx1", 1) == session.system("dgx1", 1),
+                      other->stack("pytorch-2.1") == session.stack("pytorch-2.1"),
+                      other->workload("resnet50", "torchvision", {}) == session.workload("resnet50", "torchvision", {}),
+                      other->constants() == session.constants()};
+  };
+  CHECK(shares("hw.device.memory_bandwidth=2x") == std::array{false, true, true, true});
+  CHECK(shares("stack.host.dispatch=2x") == std::array{true, false, true, true});
+  CHECK(shares("model.layer.conv1.kernel=5") == std::array{true, true, false, true});
+  CHECK(shares("hw.kernels.gemm.fp32.reread=0.5") == std::array{false, true, true, false});
+}
+
+TEST_CASE("what is wrong with one question's options is not told of another's") {
+  Session session({TBDSIM_SOURCE_DIR});
+  PredictOptions wrong;
+  wrong.hardware = "dgx1";
+  wrong.model = "resnet50";
+  wrong.exchange = "pigeons";
+  wrong.set = {"hw.device.memory_bandwidth=2x"};
+  CHECK_FALSE(configure(session, wrong));
+  PredictOptions right = wrong;
+  right.exchange = "";
+  CHECK(configure(session, right));
 }
