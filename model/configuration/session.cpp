@@ -189,12 +189,14 @@ Errors in_stack(const Stack& stack, Errors errors) {
 }
 
 template <class Value, class Make>
-std::shared_ptr<const Result<Value>> Session::cached(Cache<Value>& cache, const std::string& key, const Make& make) {
+std::shared_ptr<const Result<Value>> Session::cached(Cache<Value>& cache, const std::string& key, const Make& make,
+                                                     bool keeps_errors) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = cache.find(key); found != cache.end()) return found->second;
   }
   auto made = std::make_shared<const Result<Value>>(make());
+  if (!keeps_errors && !*made) return made;
   const std::lock_guard lock(mutex_);
   // Another thread may have been faster; both made the same value.
   return cache.emplace(key, std::move(made)).first->second;
@@ -251,17 +253,19 @@ std::shared_ptr<const Result<LayoutFile>> Session::layout_file(const std::string
   return cached<LayoutFile>(layout_files_, path, [&] { return read_layout_file(catalogue_.root, path); });
 }
 
-// What is wrong may lie in other options than the key has: errors are found anew.
+// What is wrong may lie in options that the key leaves out.
+constexpr bool kKeepsErrors = false;
+
 std::shared_ptr<const Result<std::vector<DocumentRecord>>> Session::documents(
     const PredictOptions& options, bool networks, const std::function<Result<std::vector<DocumentRecord>>()>& make) {
-  auto found = cached<std::vector<DocumentRecord>>(documents_, fmt::format("{}\n{}", readers_of(options), networks), make);
-  return *found ? found : std::make_shared<const Result<std::vector<DocumentRecord>>>(make());
+  return cached<std::vector<DocumentRecord>>(documents_, fmt::format("{}\n{}", readers_of(options), networks), make,
+                                             kKeepsErrors);
 }
 
 std::shared_ptr<const Result<EditedInputs>> Session::edited(const PredictOptions& options,
                                                             const std::function<Result<EditedInputs>()>& make) {
-  auto found = cached<EditedInputs>(edited_, fmt::format("{}\n{}", readers_of(options), fmt::join(options.set, "\n")), make);
-  return *found ? found : std::make_shared<const Result<EditedInputs>>(make());
+  return cached<EditedInputs>(edited_, fmt::format("{}\n{}", readers_of(options), fmt::join(options.set, "\n")), make,
+                              kKeepsErrors);
 }
 
 std::shared_ptr<Session> open_session(const Catalogue& catalogue) { return std::make_shared<Session>(catalogue); }

@@ -85,7 +85,8 @@ class Session {
   template <class Value>
   using Cache = std::map<std::string, std::shared_ptr<const Result<Value>>>;
   template <class Value, class Make>
-  std::shared_ptr<const Result<Value>> cached(Cache<Value>& cache, const std::string& key, const Make& make);
+  std::shared_ptr<const Result<Value>> cached(Cache<Value>& cache, const std::string& key, const Make& make,
+                                              bool keeps_errors = true);
   /// Whether no change is of documents of this role or below it, and another session has them.
   [[nodiscard]] bool unchanged(std::string_view role) const;
 

@@ -165,9 +165,8 @@ constexpr KeyMeaning kStack[] = {
     {"[operators]", "`fuses_batch_norm_relu`",
      "the ReLU after a batch norm costs nothing, with channels last also one after a sum with its result; false", ""},
     {"[operators]", "`fuses_elementwise`",
-     "kernels of norms, dropout, products of elements and the like take on activations and additions beside them, which then "
-     "cost "
-     "what they read and write more; false",
+     "kernels of norms, dropout and the like take on activations and additions beside them. These then cost what they move "
+     "beyond that kernel; false",
      ""},
     {"[operators]", "`reads_results_back`",
      "the gradient of such an activation reads its result (TensorFlow's ReLU); false: it is computed again", ""},
