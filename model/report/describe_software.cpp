@@ -50,6 +50,8 @@ CatalogueEntry describe(const Stack& s) {
   entry.add_flag("fuses elementwise operators", "fuses_elementwise", s.operators.fusion.elementwise);
   entry.add_flag("compiles kernels", "compiles_kernels", s.operators.loads.compiles_kernels);
   entry.add_flag("channels last", "channels_last", s.operators.order.channels_last);
+  if (s.operators.order.channels_last_in_16_bits)
+    entry.add_flag("channels last in 16 bits", "channels_last_in_16_bits", s.operators.order.channels_last_in_16_bits);
   entry.add_text("memory plan", "memory_plan", name(s.memory.plan));
   entry.add("context", "context_bytes", std::optional(s.memory.context));
   entry.add("start-up of a run", "start_up_s", std::optional(s.host.start_up));
