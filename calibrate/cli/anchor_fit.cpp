@@ -58,13 +58,23 @@ class Steps {
   std::vector<std::string> reasons_;
 };
 
+/// Whether the row's own options state a multiplier that is to be fitted: those of another calibration, say.
+bool states_multiplier(const MeasuredRun& run) {
+  return std::any_of(run.options.set.begin(), run.options.set.end(), [](const std::string& assignment) {
+    return std::any_of(kAnchors.begin(), kAnchors.end(),
+                       [&](const auto& anchor) { return assignment.starts_with(fmt::format("hw.device.{}=", anchor.key)); });
+  });
+}
+
 std::vector<MeasuredRun> steps_of(const std::vector<MeasuredRun>& runs, std::vector<std::string>& passed_over) {
   std::vector<MeasuredRun> steps;
   for (const MeasuredRun& run : runs) {
-    if (run.metric == "step_time_s" || run.metric == "throughput")
-      steps.push_back(run);
-    else
+    if (run.metric != "step_time_s" && run.metric != "throughput")
       passed_over.push_back(fmt::format("{}: {} is no time of a step", run.id, run.metric));
+    else if (states_multiplier(run))
+      passed_over.push_back(fmt::format("{}: its options state a calibration already", run.id));
+    else
+      steps.push_back(run);
   }
   return steps;
 }
@@ -116,6 +126,10 @@ Result<AnchorFit> fit_anchors(const std::string& catalogue_root, const std::vect
     return tl::make_unexpected(std::move(errors));
   }
   fit.steps = static_cast<int>(rows.size());
+  for (const std::size_t i : rows) {
+    const std::string& hardware = steps.runs()[i].options.hardware;
+    if (std::find(fit.hardware.begin(), fit.hardware.end(), hardware) == fit.hardware.end()) fit.hardware.push_back(hardware);
+  }
   std::vector<Unknown> unknowns;
   for (std::size_t a = 0; a < kAnchors.size(); ++a) {
     Values probe = one;

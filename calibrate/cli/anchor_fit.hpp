@@ -13,6 +13,7 @@ namespace tbdsim::calibrate {
 struct AnchorFit {
   AnchorFile file;
   std::array<double, kAnchors.size()> share{};  ///< most of any step's time that an anchor moves
+  std::vector<std::string> hardware;            ///< of the steps, each once
   int steps = 0;
   ErrorSummary before, after;
   std::vector<std::string> passed_over;  ///< rows that are no steps, or cannot be predicted

@@ -58,7 +58,10 @@ Result<Arguments> Arguments::parse(const std::string& verb, const std::vector<st
   }
   for (const std::string& word : app.remaining()) {
     if (word.size() > 1 && word[0] == '-') return unknown(verb, word, options);
-    return fail(fmt::format("calibrate {}: {} belongs to no option; name files after --samples", verb, tbdsim::quoted(word)));
+    const bool files = std::any_of(options.begin(), options.end(),
+                                   [](const Option& o) { return o.name == "--samples" && o.takes == Takes::many; });
+    return fail(fmt::format("calibrate {}: {} belongs to no option{}", verb, tbdsim::quoted(word),
+                            files ? "; name files after --samples" : "; there is one file"));
   }
   for (const Option& option : options) {
     const CLI::Option& given = *app.get_option(std::string(option.name));

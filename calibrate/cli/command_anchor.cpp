@@ -27,6 +27,9 @@ void print_fit(const AnchorFit& fit, const std::string& output) {
     else
       fmt::print("  {:<10} not fitted: no step shows it\n", kAnchors[i].name);
   }
+  if (fit.hardware.size() > 1)
+    fmt::print(stderr, "warning: steps of {} machines ({}) share one set of multipliers; where they differ, fit each by itself\n",
+               fit.hardware.size(), fmt::join(fit.hardware, ", "));
   for (const std::string& text : fit.implausible) fmt::print("implausible: {}\n", text);
   for (const std::string& text : fit.passed_over) fmt::print("not used: {}\n", text);
   fmt::print("written: {0}; use it as --calibration {0}\n", output);
@@ -45,8 +48,8 @@ Result<int> run(const std::string& table, const Arguments& arguments) {
   if (!runs) return tl::make_unexpected(runs.error());
   auto fit = fit_anchors(catalogue->root, *runs);
   if (!fit) return tl::make_unexpected(fit.error());
-  fit->file.source = fmt::format("fitted: {} {}, {} steps", std::filesystem::path(table).filename().string(),
-                                 sha256_hex(*text).substr(0, 12), fit->steps);
+  fit->file.source = fmt::format("fitted: {} {}, {} steps on {}", std::filesystem::path(table).filename().string(),
+                                 sha256_hex(*text).substr(0, 12), fit->steps, fmt::join(fit->hardware, ", "));
   return file.write(fmt::format("{}\n{}", kWritten, to_toml(fit->file))).map([&] {
     print_fit(*fit, output);
     return 0;

@@ -82,6 +82,12 @@ Result<DeviceMap> scored_devices(const Arguments& arguments, const std::vector<S
   if (devices.size() > 1)
     return fail(
         fmt::format("calibrate check: samples of {} devices; --hw is one: leave it out, or split the file", devices.size()));
+  for (const auto& [id, device] : devices) {
+    if (id == device.id) continue;
+    if (const auto named = load_device(catalogue, id); named && named->architecture != device.architecture)
+      fmt::print(stderr, "warning: the samples are of {} ({}), compared with {} ({})\n", id, named->architecture, device.id,
+                 device.architecture);
+  }
   return devices;
 }
 
@@ -91,6 +97,9 @@ Result<int> run(const Arguments& arguments) {
     if (arguments.has(option) && !arguments.has("--leave-out"))
       return fail(fmt::format("calibrate check: {}: only with --leave-out board or architecture", option));
   }
+  if (arguments.has("--hw") && arguments.has("--leave-out"))
+    return fail(
+        "calibrate check: --hw has no effect with --leave-out, which fits the boards that the samples name; leave one out");
   const std::string format = arguments.one("--format", "table");
   if (format != "table" && format != "json" && format != "csv")
     return fail(fmt::format("calibrate check: --format: expected table, json or csv, got {}", quoted(format)));

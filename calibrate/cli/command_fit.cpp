@@ -84,13 +84,21 @@ Result<Device> described(const Arguments& arguments, const std::vector<Sample>& 
 }
 
 /// Its own samples; where the samples name one device alone, and a file describes it, that one is meant.
-Result<std::vector<Sample>> own_samples(const std::vector<Sample>& samples, const Device& device, bool from_file) {
+Result<std::vector<Sample>> own_samples(const std::vector<Sample>& samples, const Device& device, bool from_file,
+                                        const Catalogue& catalogue) {
   std::vector<Sample> own;
   for (const Sample& sample : samples) {
     if (sample.device == device.id) own.push_back(sample);
   }
   const std::vector<std::string> ids = ids_of(samples);
-  if (own.empty() && from_file && ids.size() == 1) return samples;
+  if (own.empty() && from_file && ids.size() == 1) {
+    if (const auto named = load_device(catalogue, ids.front()); named && named->architecture != device.architecture)
+      return fail(
+          fmt::format("calibrate fit: the samples are of {} ({}), and {} describes a board of {}; name a description of the "
+                      "samples' board, or let the rows name {}",
+                      ids.front(), named->architecture, device.id, device.architecture, device.id));
+    return samples;
+  }
   if (own.empty())
     return fail(fmt::format("calibrate fit: no sample of {}; the samples name {}", device.id, fmt::join(ids, ", ")));
   return own;
@@ -131,7 +139,7 @@ Result<int> run_board(const Arguments& arguments, const SampleFiles& files, cons
   auto device = described(arguments, samples, catalogue);
   if (!device) return tl::make_unexpected(device.error());
   const std::string named = arguments.one("--hw", arguments.one("--device"));
-  const auto own = own_samples(samples, *device, is_file(named));
+  const auto own = own_samples(samples, *device, is_file(named), catalogue);
   if (!own) return tl::make_unexpected(own.error());
   const auto constants = constants_of(catalogue);
   if (!constants) return tl::make_unexpected(constants.error());
@@ -147,7 +155,7 @@ Result<int> run_board(const Arguments& arguments, const SampleFiles& files, cons
     const auto others = samples_of_others(samples, own->front().device, catalogue_ids(catalogue, "gpus"));
     unused.insert(unused.end(), others.begin(), others.end());
   }
-  auto fit = fit_board(*own, *device, *constants, files.digests);
+  auto fit = fit_board(rest, *device, *constants, files.digests);
   // Without a kernel to fit, what the other samples say of the machine is still worth a file.
   if (!fit && measured.any()) {
     Errors refused = rest.empty() ? Errors{} : std::move(fit.error());
@@ -155,13 +163,22 @@ Result<int> run_board(const Arguments& arguments, const SampleFiles& files, cons
     for (const Error& error : refused) fit->warnings.push_back("no kernel is fitted: " + error.message);
     fit->device = std::move(*device);
   }
-  if (!fit) return tl::make_unexpected(fit.error());
+  if (!fit) {
+    Errors errors = rest.empty() ? Errors{} : std::move(fit.error());
+    for (const std::string& line : measured.missing) errors.push_back({line});
+    return tl::make_unexpected(std::move(errors));
+  }
   fit->device.calibration.own = measured.own;
   for (const std::string& warning : fit->warnings) fmt::print(stderr, "warning: {}\n", warning);
   const std::string output = arguments.one("-o");
   std::string text = fmt::format("{}`: {} with parameters fitted to samples.\n", kWritten, fit->device.name);
   for (const std::string& note : fit->inherited) text += fmt::format("# inherited: {}\n", note);
-  return OutputFile{output, std::string(kWritten)}.write(text + to_toml(fit->device)).map([&] {
+  text += to_toml(fit->device);
+  // What no board has is refused as it would be when it is read.
+  const auto architectures = architectures_of(catalogue);
+  if (!architectures) return tl::make_unexpected(architectures.error());
+  if (const auto readable = parse_device(**architectures, text, output); !readable) return tl::make_unexpected(readable.error());
+  return OutputFile{output, std::string(kWritten)}.write(text).map([&] {
     print_board(*fit, measured, unused, output);
     return 0;
   });

@@ -114,6 +114,9 @@ Result<int> command_host(const std::vector<std::string>& words) {
   const std::string output = arguments->one("-o"), earlier = arguments->one("--samples");
   if (output.empty() == earlier.empty())
     return fail("calibrate host: use -o FILE.csv for what is measured, or --samples FILE.csv for what was");
+  for (const char* const option : {"--python", "--rounds", "--cpu-only"})
+    if (!earlier.empty() && arguments->has(option))
+      return fail(fmt::format("calibrate host: {} has no effect on earlier samples; leave it or --samples out", option));
   const OutputFile file{output, std::string(kHostHeader)};
   if (!output.empty())
     if (const auto free = file.check(); !free) return tl::make_unexpected(free.error());

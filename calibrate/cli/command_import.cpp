@@ -22,6 +22,7 @@ namespace {
 const std::vector<Option> kOptions{
     {"--device"}, {"--precision"}, {"--library"}, {"--op"},    {"--timing"}, {"-o"},        {"--transposed", Takes::nothing},
     {"--hw"},     {"--model"},     {"--stack"},   {"--batch"}, {"--gpus"},   {"--hardware"}};
+constexpr std::string_view kWritten = "# Written by `tbdsim calibrate import`";
 constexpr std::string_view kKernelHeader = "kernel,kind,launches,total_s,mean_s\n";
 
 /// Of whom the samples are, and how they computed, where the table does not tell.
@@ -48,22 +49,22 @@ void tell_unknown(const std::vector<Sample>& samples, const Arguments& arguments
 Result<int> write_samples(const std::vector<Sample>& samples, ForeignFormat format, const std::string& source,
                           const std::string& output) {
   if (const auto sound = complete(samples); !sound) return tl::make_unexpected(sound.error());
-  std::string text = sample_header();
+  std::string text = fmt::format("{}: {}, from {}\n{}", kWritten, name(format), printable(source), sample_header());
   for (Sample sample : samples) {
     sample.source = source;
     text += sample_row(sample);
   }
-  return OutputFile{output, "device,family,op,precision"}.write(text).map([&] {
+  return OutputFile{output, std::string(kWritten), {source}}.write(text).map([&] {
     fmt::print("{} samples of {} written: {}\n", samples.size(), name(format), output);
     return 0;
   });
 }
 
-Result<int> write_kernels(const std::vector<SummarizedKernel>& kernels, const std::string& output) {
+Result<int> write_kernels(const KernelSummary& summary, const std::string& input, const std::string& output) {
   std::string text(kKernelHeader);
   std::map<std::string_view, Seconds> by_kind;
   Seconds all(0.0);
-  for (const SummarizedKernel& kernel : kernels) {
+  for (const SummarizedKernel& kernel : summary.kernels) {
     std::string quoted_name = kernel.name;
     for (std::size_t at = 0; (at = quoted_name.find('"', at)) != std::string::npos; at += 2) quoted_name.insert(at, 1, '"');
     text += fmt::format("\"{}\",{},{},{:.6g},{:.6g}\n", quoted_name, kernel.kind, kernel.launches, kernel.total.base(),
@@ -71,8 +72,9 @@ Result<int> write_kernels(const std::vector<SummarizedKernel>& kernels, const st
     by_kind[kernel.kind] += kernel.total;
     all += kernel.total;
   }
-  return OutputFile{output, std::string(kKernelHeader.substr(0, kKernelHeader.size() - 1))}.write(text).map([&] {
-    fmt::print("{} kernels, {:.4g} ms on the device\n", kernels.size(), all.base() * 1e3);
+  return OutputFile{output, std::string(kKernelHeader.substr(0, kKernelHeader.size() - 1)), {input}}.write(text).map([&] {
+    for (const std::string& note : summary.notes) fmt::print(stderr, "tbdsim: note: {}\n", note);
+    fmt::print("{} kernels, {:.4g} ms on the device\n", summary.kernels.size(), all.base() * 1e3);
     for (const auto& [kind, time] : by_kind)
       fmt::print("  {:<10} {:>9.4g} ms {:>5.1f} %\n", kind, time.base() * 1e3, 100 * static_cast<double>(time / all));
     fmt::print("a summary has no shapes, so these are no samples; written: {}\n", output);
@@ -122,7 +124,7 @@ Result<int> run(const std::string& input, const Arguments& arguments) {
       return fail(fmt::format("calibrate import: {} has no effect on a table of {}", option, name(*format)));
   if (summary) {
     const auto kernels = import_kernel_summary(*text, input, *format);
-    return kernels ? write_kernels(*kernels, output) : tl::make_unexpected(kernels.error());
+    return kernels ? write_kernels(*kernels, input, output) : tl::make_unexpected(kernels.error());
   }
   const ForeignDefaults defaults{arguments.one("--device"),     precision,
                                  arguments.one("--library"),    arguments.one("--op"),

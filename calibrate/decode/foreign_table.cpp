@@ -47,8 +47,8 @@ class ProductReader {
     m_ = table_.column("m");
     n_ = table_.column("n");
     k_ = table_.column("k");
-    b_ = table_.column_if("b") ? table_.column_if("b") : table_.column_if("batch");
-    precision_ = table_.column_if("precision") ? table_.column_if("precision") : table_.column_if("dtype");
+    b_ = either("b", "batch");
+    precision_ = either("precision", "dtype");
     find_time();
     table_.unknown_columns({"m", "n", "k", "b", "batch", "ta", "tb", "precision", "dtype", "device", "library", "ms", "time_ms",
                             "us", "time_us", "s", "time_s"});
@@ -60,6 +60,14 @@ class ProductReader {
   [[nodiscard]] const Errors& errors() const { return errors_; }
 
  private:
+  /// The column of one of two names for the same.
+  std::optional<std::size_t> either(std::string_view name, std::string_view other) {
+    const auto first = table_.column_if(name), second = table_.column_if(other);
+    if (first && second)
+      errors_.push_back({fmt::format("two columns for the same, {} and {}: leave one", name, other), {table_.name(), 1, 1}});
+    return first ? first : second;
+  }
+
   void find_time() {
     std::vector<std::string> found;
     for (const TimeColumn& column : kTimes) {
@@ -134,7 +142,10 @@ namespace {
 /// Whether a line is the header of a table of products whose columns `separator` parts.
 bool heads_products(std::string_view line, char separator) {
   std::set<std::string_view> columns;
-  for (const std::string_view word : split(line, separator)) columns.insert(word);
+  for (std::string_view word : split(line, separator)) {
+    if (word.size() > 2 && word.front() == '"' && word.back() == '"') word = word.substr(1, word.size() - 2);
+    columns.insert(word);
+  }
   return columns.count("m") != 0 && columns.count("n") != 0 && columns.count("k") != 0;
 }
 

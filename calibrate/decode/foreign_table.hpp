@@ -33,8 +33,9 @@ struct ForeignDefaults {
 [[nodiscard]] Result<std::vector<Sample>> import_products(std::string text, const std::string& file,
                                                           const ForeignDefaults& defaults);
 
-/// One sample a size, out of place. Ranks, nodes, boards' hosts and the release are read from the comment lines, the operation
-/// from the program's name where it is printed. Errors: no operation, no ranks, no row of sizes.
+/// One sample a size, out of place; several outputs one after another are as many runs. Ranks, nodes, boards' hosts and the
+/// release are read from the comment lines, the operation from the program's name where it is printed. Errors, all at once: no
+/// operation or another than `defaults.op`, no ranks, no row of sizes; a size, type or time that is none, wrong results.
 [[nodiscard]] Result<std::vector<Sample>> import_nccl_tests(std::string_view text, const std::string& file,
                                                             const ForeignDefaults& defaults);
 
@@ -45,9 +46,13 @@ struct SummarizedKernel {
   std::int64_t launches = 0;
   Seconds total;
 };
-/// Errors: a missing column, a time or count that is none, no kernel.
-[[nodiscard]] Result<std::vector<SummarizedKernel>> import_kernel_summary(const std::string& text, const std::string& file,
-                                                                          ForeignFormat format);
+struct KernelSummary {
+  std::vector<SummarizedKernel> kernels;
+  std::vector<std::string> notes;  ///< kernels that the table leaves out, by its own total
+};
+/// Ranges that a profiler marks beside kernels are left out. Errors: a missing column, a time or count that is none, no kernel,
+/// kernels that take longer than the table's own total.
+[[nodiscard]] Result<KernelSummary> import_kernel_summary(const std::string& text, const std::string& file, ForeignFormat format);
 /// What a kernel does, by what libraries call it.
 [[nodiscard]] std::string_view kernel_kind(std::string_view name);
 

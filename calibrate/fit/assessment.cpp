@@ -60,6 +60,7 @@ double mean_error(const std::vector<double>& residuals) { return summarize_resid
 
 std::string decade(const AssessedRow& row) {
   const bool bytes = row.flop.base() == 0.0;
+  if (bytes && row.bytes.base() == 0.0) return "0 B";
   const double exponent = std::floor(std::log10(bytes ? row.bytes.base() : row.flop.base()));
   return fmt::format("1e{:.0f} {}", exponent, bytes ? "B" : "FLOP");
 }

@@ -224,6 +224,11 @@ std::string without_rate(const Group& group, const Device& device) {
 void cut_to_possible(const Group& group, const Device& device, FamilyParameters& p, BoardFitReport& report,
                      std::vector<std::string>& warnings) {
   constexpr double kMostShare = 1.5;
+  // No memory exceeds its rate: what a fit is sure of beyond that lies in the samples.
+  constexpr double kMostBandwidth = 1.1;
+  if (p.bandwidth_efficiency <= kMostShare && p.bandwidth_efficiency * std::exp(-2.0 * p.bandwidth_sigma) > kMostBandwidth)
+    warnings.push_back(fmt::format("{} {}: the samples ask for {:.3g} of bandwidth, more than there is; check times and device",
+                                   p.family, p.precision, p.bandwidth_efficiency));
   if (std::max(p.compute_efficiency, p.bandwidth_efficiency) <= kMostShare) return;
   const std::string needed = fmt::format("{:.3g} of peak and {:.3g} of bandwidth", p.compute_efficiency, p.bandwidth_efficiency);
   p.compute_efficiency = std::min(p.compute_efficiency, kMostShare);

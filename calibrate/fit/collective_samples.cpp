@@ -80,11 +80,26 @@ double CollectiveForms::sigma(const Sample& sample, const Device& device) {
   return spread(*library(sample, device), 1, Bytes(sample.at("bytes")));
 }
 
-std::optional<PaceFit> fit_pace(const std::vector<Sample>& samples, const Device& device, CollectiveForms& forms) {
+std::optional<PaceFit> fit_pace(const std::vector<Sample>& samples, const Device& device, CollectiveForms& forms,
+                                std::vector<std::string>& missing) {
+  // A slip of the unit is a thousand; calls have been within a factor of three of the architecture's.
+  constexpr double kMost = 30.0;
   std::vector<const Sample*> described;
+  int unlikely = 0, first = 0;
   for (const Sample& sample : samples) {
-    if (sample.family == kFamily && forms.undescribed(sample, device).empty()) described.push_back(&sample);
+    if (sample.family != kFamily || !forms.undescribed(sample, device).empty()) continue;
+    const double factor = sample.time / forms.time(sample, device, 1.0);
+    if (factor <= kMost && factor >= 1.0 / kMost) {
+      described.push_back(&sample);
+      continue;
+    }
+    if (unlikely++ == 0) first = sample.line;
   }
+  if (unlikely > 0)
+    missing.push_back(
+        fmt::format("collective: {} sample{} (from row {}) more than {:g} times as fast or as slow as calls on this "
+                    "architecture: time_s is in seconds; check times, bytes and ranks",
+                    unlikely, unlikely == 1 ? "" : "s", first, kMost));
   if (described.empty()) return std::nullopt;
   const RobustFit fit = robust_fit({{"pace", 1.0, kPaceSigma}}, described.size(), [&](std::span<const double> v, std::size_t i) {
     return std::log(described[i]->time / forms.time(*described[i], device, v[0]));

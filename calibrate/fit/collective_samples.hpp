@@ -38,8 +38,9 @@ struct PaceFit {
   ErrorSummary before, after;
 };
 /// Fits the pace, with 1 as a prior of standard deviation 0.3: boards of one architecture have differed by less. Nothing where
-/// no sample is described.
-[[nodiscard]] std::optional<PaceFit> fit_pace(const std::vector<Sample>& samples, const Device& device, CollectiveForms& forms);
+/// no sample is described. Samples that no board can have taken are passed over, and `missing` says so.
+[[nodiscard]] std::optional<PaceFit> fit_pace(const std::vector<Sample>& samples, const Device& device, CollectiveForms& forms,
+                                              std::vector<std::string>& missing);
 
 /// Predictions of the described samples, by each device's own pace. Baselines: the bytes of the busiest port at its line
 /// rate, and start + bytes / rate fitted to the rows of one device, operation and number of ranks.

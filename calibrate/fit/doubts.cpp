@@ -56,6 +56,44 @@ std::string repeated_rows(const std::vector<Sample>& samples, bool scored) {
                      original, scored ? "each is scored" : "they count once");
 }
 
+/// What was run, whatever it took.
+std::string work_of(const Sample& s) {
+  std::string text = fmt::format("{};{};{};{};{};{};{};{};{};{};{}", s.device, s.family, s.op, s.precision, s.pass, s.kind,
+                                 s.call_timing, s.algorithm, s.layout, s.library, s.flags);
+  for (const auto& [key, value] : s.shape) text += fmt::format(";{}={}", key, value);
+  return text;
+}
+
+/// One shape, timed again under the same conditions, with times further apart than any noise.
+std::string contradictions(const std::vector<Sample>& samples) {
+  constexpr double kFarApart = 4.0;
+  std::map<std::string, std::pair<const Sample*, const Sample*>> extremes;
+  for (const Sample& sample : samples) {
+    const auto [at, added] = extremes.try_emplace(work_of(sample), &sample, &sample);
+    if (added) continue;
+    auto& [fastest, slowest] = at->second;
+    if (sample.time < fastest->time) fastest = &sample;
+    if (sample.time > slowest->time) slowest = &sample;
+  }
+  int shapes = 0;
+  double worst = kFarApart;
+  const std::pair<const Sample*, const Sample*>* shown = nullptr;
+  for (const auto& [work, pair] : extremes) {
+    const double factor = pair.second->time / pair.first->time;
+    if (factor < kFarApart) continue;
+    ++shapes;
+    if (shown != nullptr && factor <= worst) continue;
+    worst = factor;
+    shown = &pair;
+  }
+  if (shown == nullptr) return {};
+  return fmt::format(
+      "{} shape{} measured again took {:g} times as long or more, though nothing else differs (the worst: rows {} and {}, "
+      "{:.3g} and {:.3g} us): which is right?",
+      shapes, shapes == 1 ? "" : "s", kFarApart, shown->first->line, shown->second->line, shown->first->time.base() * 1e6,
+      shown->second->time.base() * 1e6);
+}
+
 /// How products are scaled, chosen or issued: what `collect` and the samples of boards since Ampere state.
 bool known_product(const std::string& name) {
   constexpr std::string_view kKnown[] = {"", "heuristic", "per-tensor", "per-token", "block-128", "unfused"};
@@ -148,6 +186,7 @@ void mixed_units(const Groups& groups, const DeviceMap& devices, std::vector<std
 std::vector<std::string> doubts(const std::vector<Sample>& samples, const DeviceMap& devices, bool scored) {
   std::vector<std::string> found;
   if (std::string repeated = repeated_rows(samples, scored); !repeated.empty()) found.push_back(std::move(repeated));
+  if (std::string apart = contradictions(samples); !apart.empty()) found.push_back(std::move(apart));
   ignored_words(samples, devices, found);
   mixed_units(observed(samples, devices), devices, found);
   return found;

@@ -8,7 +8,7 @@ namespace tbdsim::calibrate {
 
 /// What samples state that nothing looks at, and what in them can hardly be meant, a sentence each with the first row:
 ///
-/// - the very same row twice;
+/// - the very same row twice, and one shape whose times lie far apart;
 /// - a transposed first operand (`ta=1`), a layout other than nchw, an algorithm that no form knows;
 /// - boards of AMD without a library, whose kernels differ between releases most;
 /// - the flag `matrix-cores` where it says nothing;

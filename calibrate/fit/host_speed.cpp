@@ -13,6 +13,8 @@ constexpr std::string_view kLoop = "speed";
 /// Beyond its own caches a core shares what it reads with others.
 constexpr std::array<std::string_view, 4> kCoreLoops{"cpu_dependent_add", "cpu_virtual_call", "cpu_malloc_free",
                                                      "cpu_pointer_chase_512KB"};
+/// Far beyond any CPU that runs a framework; a slip of the unit is a thousand.
+constexpr double kSlowest = 0.02, kFastest = 50.0;
 /// Shorter times are mostly the clock's own.
 constexpr Seconds kShortest(0.2e-6);
 
@@ -50,6 +52,11 @@ Result<HostSpeed> host_speed(const HostSamples& host, const HostSamples& referen
   if (speed.samples == 0) return fail("the samples have nothing in common with the reference host's");
   const double n = speed.samples;
   speed.single_thread = std::exp(sum / n);
+  if (speed.single_thread < kSlowest || speed.single_thread > kFastest)
+    return fail(
+        fmt::format("one thread at {:.3g} of the reference host's speed, which no CPU has: time_s is in seconds; were the "
+                    "times taken in another unit?",
+                    speed.single_thread));
   speed.spread = std::sqrt(std::max(0.0, squares / n - (sum / n) * (sum / n)));
   return speed;
 }

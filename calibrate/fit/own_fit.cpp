@@ -33,9 +33,23 @@ bool is_launch(const Sample& sample) { return sample.family == "launch" && sampl
 bool is_copy(const Sample& sample, std::string_view kind) { return sample.family == "copy" && sample.kind == kind; }
 bool is_overlap(const Sample& sample) { return sample.family == "overlap" && sample.kind == "all-reduce"; }
 
+/// What no machine does, by a wide margin: a slip of the unit is a thousand. Launches take 1 to 60 us, links of hosts carry 1 to
+/// 450 GB/s.
+constexpr double kLeastLaunch = 0.1e-6, kMostLaunch = 1e-3, kLeastCopy = 0.1e9, kMostCopy = 1e12;
+/// A product beside an all-reduce has been up to twice as long.
+constexpr double kMostBeside = 10.0;
+
+std::string unlikely(std::string_view what, const std::string& told) {
+  return fmt::format("{}: {}, which no machine does: time_s is in seconds; check times and shapes", what, told);
+}
+
 void fit_launch(const std::vector<Sample>& samples, OwnFit& out) {
   const auto times = of_largest(samples, "kernels", is_launch, [](const Sample& s) { return s.time.base() / s.at("kernels"); });
   if (times.empty()) return;
+  if (median(times) < kLeastLaunch || median(times) > kMostLaunch) {
+    out.missing.push_back(unlikely("launch", fmt::format("{:.3g} us a kernel", median(times) * 1e6)));
+    return;
+  }
   out.own.launch_interval = Seconds(median(times));
   out.lines.push_back(
       fmt::format("launch interval {:.3g} us ({} of the longest row)", median(times) * 1e6, counted(times.size())));
@@ -50,6 +64,10 @@ void fit_copies(const std::vector<Sample>& samples, OwnFit& out) {
         samples, "bytes", [&](const Sample& s) { return is_copy(s, kind); },
         [](const Sample& s) { return s.at("bytes") / s.time.base(); });
     if (rates.empty()) continue;
+    if (median(rates) < kLeastCopy || median(rates) > kMostCopy) {
+      out.missing.push_back(unlikely("copy", fmt::format("{} at {:.3g} GB/s", kind, median(rates) / 1e9)));
+      continue;
+    }
     out.own.*entry.second = BytesPerSecond(median(rates));
     out.lines.push_back(
         fmt::format("{} copies {:.3g} GB/s ({} of the largest size)", kind, median(rates) / 1e9, counted(rates.size())));
@@ -76,6 +94,11 @@ void fit_overlap(const std::vector<Sample>& samples, OwnFit& out) {
     out.missing.push_back(
         fmt::format("overlap: {} beside an all-reduce, none of the same product alone (family gemm)", counted(beside)));
   if (costs.empty()) return;
+  if (median(costs) > 1.0 - 1.0 / kMostBeside) {
+    out.missing.push_back(unlikely("overlap", fmt::format("products take {:.3g} times as long beside an all-reduce as alone",
+                                                          1.0 / std::max(1.0 - median(costs), 1e-9))));
+    return;
+  }
   out.own.overlap_cost = median(costs);
   out.lines.push_back(
       fmt::format("a second of all-reduce adds {:.3g} s to kernels beside it ({})", median(costs), counted(costs.size())));
@@ -91,7 +114,7 @@ OwnFit fit_own(std::vector<Sample> samples, const Device& device, const OwnMeasu
   fit_launch(samples, out);
   fit_copies(samples, out);
   fit_overlap(samples, out);
-  if (const auto pace = fit_pace(samples, device, forms)) {
+  if (const auto pace = fit_pace(samples, device, forms, out.missing)) {
     out.own.collective_pace = pace->pace;
     out.lines.push_back(
         fmt::format("collectives: latencies {:.3g} times those of the architecture (+-{:.1f} %); {}, mean error {:.1f} % before, "

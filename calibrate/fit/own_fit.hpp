@@ -11,7 +11,7 @@ namespace tbdsim::calibrate {
 struct OwnFit {
   OwnMeasurements own;
   std::vector<std::string> lines;    ///< one for each value: "launch interval 2.3 us (6 samples)"
-  std::vector<std::string> missing;  ///< samples that tell nothing alone, and what they need
+  std::vector<std::string> missing;  ///< samples that tell nothing alone, and what they need; those that cannot be true
   [[nodiscard]] bool any() const { return !lines.empty(); }
 };
 

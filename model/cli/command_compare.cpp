@@ -7,6 +7,7 @@
 #include "model/configuration/configure.hpp"
 #include "model/configuration/session.hpp"
 #include "model/hardware/price.hpp"
+#include "model/prediction/step_prediction.hpp"
 #include "model/report/compare_report.hpp"
 #include "model/report/json.hpp"
 #include "model/study/compare.hpp"
@@ -30,6 +31,23 @@ void tell_idle_options(const Comparison& comparison, std::vector<std::string>& n
   for (const Candidate& candidate : comparison.candidates)
     if (candidate.problem.empty()) idle.add(candidate.prediction.notices);
   for (std::string& notice : idle.notices("candidates")) notices.push_back(std::move(notice));
+}
+
+/// Candidates whose steps hang on CPUs that are taken to differ, though nothing names them.
+void tell_assumed_hosts(const Comparison& comparison, std::vector<std::string>& notices) {
+  std::vector<std::string> labels;
+  std::set<std::string> told;
+  for (const Candidate& candidate : comparison.candidates)
+    for (const std::string& notice : candidate.prediction.notices) {
+      if (!notice.starts_with(kUnnamedCpu)) continue;
+      labels.push_back(candidate.label);
+      told.insert(notice);
+    }
+  if (told.size() < 2) return;
+  notices.push_back(
+      fmt::format("{} of {}, which the host limits: each is taken to have one as old as the board, so part of the "
+                  "difference is the CPU's; one for all: --set hw.host.single_thread=0.9",
+                  kUnnamedCpu, fmt::join(labels, ", ")));
 }
 
 /// What users of these machines must know.
@@ -142,6 +160,7 @@ Result<Answer> answer(const CompareArguments& given, Session& session) {
            : compare(session, grid, static_cast<std::size_t>(arguments.base.value_or(1) - 1), arguments.progress);
   if (!comparison) return tl::make_unexpected(comparison.error());
   tell_idle_options(*comparison, notices);
+  tell_assumed_hosts(*comparison, notices);
   if (!*all) {
     tell_machines(session, grid, notices);
     if (std::string fitting = what_would_fit(session, grid, comparison->candidates); !fitting.empty())

@@ -80,6 +80,9 @@ const CatalogueKind* described_kind(const std::string& path) {
   const std::string_view name = root.has("device")                             ? "systems"
                                 : root.has("architecture")                     ? "gpus"
                                 : root.has("framework") || root.has("extends") ? "stacks"
+                                : root.has("sockets")                          ? "hosts"
+                                : root.has("latency")                          ? "networks"
+                                : root.has("sequential_read")                  ? "storage"
                                                                                : "";
   for (const CatalogueKind& kind : catalogue_kinds())
     if (kind.name == name) return &kind;

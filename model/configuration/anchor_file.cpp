@@ -40,6 +40,11 @@ Result<AnchorFile> read_anchor_file(const std::string& path) {
   auto file = TomlFile::open(path);
   if (!file) return tl::make_unexpected(file.error());
   TomlTable root = file->root();
+  if (root.has("memory_bandwidth"))
+    return fail(
+        fmt::format("{} describes a GPU, as `calibrate fit` writes it: use it as --hw {}; `calibrate anchor` writes what "
+                    "--calibration takes",
+                    path, path));
   (void)root.integer("schema", kSchema, kSchema);
   AnchorFile anchors;
   anchors.source = root.text("source");

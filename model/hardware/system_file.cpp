@@ -291,6 +291,7 @@ Result<System> mounted_system(const Catalogue& catalogue, const Architectures& a
 Result<System> system_from(const Catalogue& catalogue, const std::string& path, int gpus) {
   auto file = TomlFile::open(path);
   if (!file) return tl::make_unexpected(file.error());
+  if (file->root().has("anchor")) return fail(path + ": `calibrate anchor` wrote it: use it as --calibration, beside --hw NAME");
   const bool device = describes_device(*file);
   if (catalogue.edits) file->edit(*catalogue.edits, device ? "hw.device" : "hw");
   const auto known = architectures_of(catalogue);

@@ -60,7 +60,12 @@ std::optional<CostBasis> instances(const System& system, const std::vector<Price
                     price.instance, words, format(price.rent), *price.gpus, count > 1 ? " each" : "", price.snapshot,
                     price.notes.empty() ? "" : fmt::format(" ({})", price.notes)),
         price.source,
-        all > gpus ? fmt::format("USD/h is the rent of {} GPUs, the fewest that are let together; {}", all, in_use(gpus)) : "",
+        whole->count > 1
+            ? fmt::format("no machine with {} of these boards is let: USD/h is the rent of {} of {}, which no wires "
+                          "join, while the step is timed in {}",
+                          (gpus + nodes - 1) / nodes, count, *price.gpus, nodes == 1 ? "one" : fmt::format("{}", nodes))
+        : all > gpus ? fmt::format("USD/h is the rent of {} GPUs, the fewest that are let together; {}", all, in_use(gpus))
+                     : "",
         price.snapshot}},
       "datasheet"};
 }

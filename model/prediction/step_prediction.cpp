@@ -208,10 +208,10 @@ std::string unknown_host(const Configuration& configuration, const StepTimes& ti
   const Host& host = configuration.hardware().host;
   if (!configuration.stack.host.issue || knows_single_thread(host) || host_share(times) < kTold) return "";
   return fmt::format(
-      "nothing names the CPU: one of its threads is taken to run at {:.2g} of the reference host's speed "
+      "{}: one of its threads is taken to run at {:.2g} of the reference host's speed "
       "(hw.host.single_thread), "
       "and the range is wider",
-      single_thread(host));
+      kUnnamedCpu, single_thread(host));
 }
 
 /// A simulated step, whichever way.

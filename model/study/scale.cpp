@@ -278,7 +278,8 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& asked) {
     if (p->job.gpus > study.one.job.gpus) tell_misfit(*p, {p->job.gpus, p->job.nodes}, misfits);
     study.rows.push_back(row_of(*p, study));
   }
-  if (!errors.empty()) return tl::make_unexpected(errors);
+  if (study.rows.empty()) return tl::make_unexpected(errors);
+  for (const Error& error : errors) study.notices.push_back("left out: " + error.message);
   if (std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.nodes > 1; }))
     std::erase_if(study.notices, is_one_node_notice);
   if (std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.copies > 1; }))
@@ -336,7 +337,9 @@ void tell_overhead(std::vector<std::optional<ScaleStudy>>& studies, std::size_t 
     if (!studies[i] || !first || i % exchanges == 0) continue;
     for (std::size_t row = 0; row < studies[i]->rows.size(); ++row) {
       ScaleRow& here = studies[i]->rows[row];
-      here.overhead = here.epoch_time.value / first->rows[row].epoch_time.value - 1.0;
+      const auto same = std::find_if(first->rows.begin(), first->rows.end(),
+                                     [&](const ScaleRow& other) { return other.gpus == here.gpus && other.nodes == here.nodes; });
+      if (same != first->rows.end()) here.overhead = here.epoch_time.value / same->epoch_time.value - 1.0;
     }
   }
 }

@@ -65,8 +65,9 @@ struct ScaleStudy {
 /// Predicts every size and one GPU, with the same options. A network that is divided over GPUs has the least number of them that
 /// hold it in place of one GPU; its other axes stay, the number of its copies grows. Its micro-batches stay with `strong` and
 /// `weak`; with `fixed_global_batch`, or a global batch in the job, each copy has fewer of them.
-/// Errors: as `predict`, with the size at which they arise; no samples; a global batch that does not divide, or one that is to
-/// stay while the data set grows.
+/// Sizes that cannot be predicted are left out and told among the notices. Errors: as `predict`, with the size at which they
+/// arise, where no size can be predicted, or not the one that all is held against; no samples; a global batch that does not
+/// divide, or one that is to stay while the data set grows.
 [[nodiscard]] Result<ScaleStudy> scale(Session& session, const ScaleOptions& options);
 
 /// What a table of studies varies; an empty list leaves the option as it is.

@@ -180,7 +180,13 @@ void add_storage(const Session& session, const Configuration& c, std::vector<Slo
 }
 
 void add_software(const Session& session, const PredictOptions& job, const Configuration& c, std::vector<SlowCause>& causes) {
-  const std::vector<std::string> earlier = earlier_stacks(session.catalogue().root, c.stack.id);
+  const std::string& root = session.catalogue().root;
+  std::vector<std::string> earlier = earlier_stacks(root, c.stack.id);
+  // Builds from before the board do not start on it, or compile everything anew at the start, which nobody overlooks.
+  std::erase_if(earlier, [&](const std::string& id) {
+    const auto stack = load_stack(root, id);
+    return !stack || !knows_family(stack->cuda, c.hardware().device.chip);
+  });
   if (earlier.empty()) return;
   causes.push_back(one_of("old-stack", "an older release of the framework runs",
                           "print the framework's version (torch.__version__) and torch.version.cuda inside the job", earlier,

@@ -42,6 +42,15 @@ TEST_CASE("operators of the framework decide, what is shorter than the clock tel
   CHECK(speed->framework);
 }
 
+TEST_CASE("a speed that no CPU has is a slip of the unit") {
+  const auto milli = host_speed(host("torch 1.13", 1e-3), host("torch 1.13", 1e-6));
+  REQUIRE_FALSE(milli);
+  CHECK(to_text(milli.error()) ==
+        "one thread at 0.001 of the reference host's speed, which no CPU has: time_s is in seconds; were the times taken in "
+        "another "
+        "unit?\n");
+}
+
 TEST_CASE("without a framework the loops decide") {
   HostSamples loops = host("", 1e-6);
   loops.samples[3].time = Seconds(16e-9);

@@ -42,6 +42,42 @@ OwnFit fitted(const std::vector<Sample>& samples) {
 
 }  // namespace
 
+TEST_CASE("what no machine does is not taken, and told") {
+  const std::vector<Sample> samples{
+      row("launch", "launch", {{"kernels", 1000}, {"graph", 0}}, 3.2, 3),
+      row("copy", "copy", {{"bytes", 1 << 30}}, 2.15e-5, 4, "h2d-pinned"),
+      row("copy", "copy", {{"bytes", 1 << 30}}, 21.5, 5, "d2h-pinned"),
+      row("gemm", "matmul", {{"b", 1}, {"m", 4096}, {"n", 4096}, {"k", 4096}, {"ta", 0}, {"tb", 0}}, 1e-5, 6),
+      row("overlap", "matmul", {{"m", 4096}, {"n", 4096}, {"k", 4096}, {"bytes", 1 << 26}, {"ranks", 8}}, 1.0, 7, "all-reduce"),
+      message(1 << 20, 8, 4000.0)};
+  const OwnFit fit = fitted(samples);
+  CHECK_FALSE(fit.any());
+  CHECK(fit.missing ==
+        std::vector<std::string>{
+            "launch: 3.2e+03 us a kernel, which no machine does: time_s is in seconds; check times and shapes",
+            "copy: h2d-pinned at 4.99e+04 GB/s, which no machine does: time_s is in seconds; check times and shapes",
+            "copy: d2h-pinned at 0.0499 GB/s, which no machine does: time_s is in seconds; check times and shapes",
+            "overlap: products take 1e+05 times as long beside an all-reduce as alone, which no machine does: time_s is in "
+            "seconds; "
+            "check times and shapes",
+            "collective: 1 sample (from row 2) more than 30 times as fast or as slow as calls on this architecture: time_s is in "
+            "seconds; check times, bytes and ranks"});
+}
+
+TEST_CASE("a shape measured again whose times lie far apart") {
+  const auto product = [](double time, int line) {
+    return row("gemm", "matmul", {{"b", 1}, {"m", 4096}, {"n", 4096}, {"k", 4096}, {"ta", 0}, {"tb", 0}}, time, line);
+  };
+  const DeviceMap devices{{"h100-sxm5-80gb", board()}};
+  CHECK(doubts({product(300e-6, 2), product(330e-6, 3)}, devices).empty());
+  const auto found = doubts({product(300e-6, 2), product(330e-6, 3), product(3000e-6, 4)}, devices);
+  REQUIRE(found.size() == 1);
+  CHECK(
+      found.front() ==
+      "1 shape measured again took 4 times as long or more, though nothing else differs (the worst: rows 2 and 4, 300 and 3e+03 "
+      "us): which is right?");
+}
+
 TEST_CASE("launches, copies and overlap are medians of the longest rows") {
   const std::vector<Sample> samples{
       row("launch", "launch", {{"kernels", 10}, {"graph", 0}}, 50e-6, 2),

@@ -262,10 +262,18 @@ TEST_CASE("what a study refuses, with the size at which it fails") {
         "no sizes named, and p4000 has no more GPUs than one copy of the network takes; use --gpus or --nodes, such as --gpus "
         "1,2,4,8");
   CHECK(refused(options({9})) == "9 GPUs: 9 GPUs do not fill nodes of 8: take 8 or 16; `predict --nodes 3` takes 3 of each");
-  CHECK(refused(options({2, 0})) == "0 GPUs: --gpus 0: expected at least 1");
+  CHECK(refused(options({0})) == "0 GPUs: --gpus 0: expected at least 1");
   ScaleOptions o = options({2});
   o.samples = 0;
   CHECK(refused(o) == "how many samples has an epoch? name them with --samples, such as --samples 256K");
+}
+
+TEST_CASE("a size that cannot be predicted leaves the others, and is told") {
+  const ScaleStudy some = study(options({2, 9, 8}));
+  REQUIRE(some.rows.size() == 2);
+  CHECK(some.rows.back().gpus == 8);
+  CHECK(some.notices.back() ==
+        "left out: 9 GPUs: 9 GPUs do not fill nodes of 8: take 8 or 16; `predict --nodes 3` takes 3 of each");
 }
 
 TEST_CASE("sizes whose memory does not hold their batch are named, the one they are held against included") {
