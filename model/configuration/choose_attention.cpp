@@ -67,6 +67,17 @@ Errors choose_attention(const PredictOptions& options, Configuration& configurat
   return {};
 }
 
+std::string attention_notice(const PredictOptions& options, const Configuration& configuration) {
+  const OpGraph& graph = configuration.network_graph().graph;
+  const Stack& stack = configuration.stack;
+  if (!options.attention.empty() || !graph.later_calls_attention || !stack.operators.attention.fused) return {};
+  if (stack.framework != Framework::pytorch) return {};
+  return fmt::format(
+      "{} computes attention as products, mask and softmax apart, as its code did until 2024; --attention {} takes one "
+      "kernel, as later releases do",
+      graph.name, attention_word(configuration));
+}
+
 Errors check_attention(const PredictOptions& options, const OpGraph& graph) {
   if (options.attention.empty() || options.attention == kUnfused) return {};
   const auto has = [&](auto kind) { return std::any_of(graph.ops.begin(), graph.ops.end(), kind); };

@@ -300,7 +300,10 @@ Errors check_sparse_gradients(const Configuration& configuration) {
   const Stack& stack = configuration.stack;
   const bool copies =
       is_whole_16_bit(configuration.precision) && (stack.parallel.weights.masters || stack.features.casts_weights);
-  if (configuration.by_layers() || copies)
+  if (copies)
+    refuse(fmt::format("--precision {} keeps a second copy of the weights, which is not modelled for them; use amp, tf32 or fp32",
+                       name(configuration.precision)));
+  if (configuration.by_layers())
     refuse(fmt::format("modelled for PyTorch's own loop over one copy of the weights, not for --stack {}", stack.id));
   if (configuration.gpus > 1)
     refuse(
@@ -415,7 +418,8 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
     configuration.notices.push_back(std::move(notice));
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;
   configuration.workload = session.workload(
-      options.model, variant, {options.image, std::nullopt, options.seq_len, configuration.stack.operators.attention.fused});
+      options.model, variant,
+      {options.image, std::nullopt, options.seq_len, configuration.stack.operators.attention.fused, !options.attention.empty()});
   if (!*configuration.workload)
     errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
   if (*configuration.workload) {
@@ -429,6 +433,8 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
     configuration.stack.extra_spread = std::hypot(configuration.stack.extra_spread, read.extra_spread);
     check_cells(configuration, errors);
     append(check_attention(options, read.graph), errors);
+    if (std::string notice = attention_notice(options, configuration); !notice.empty())
+      configuration.notices.push_back(std::move(notice));
     append(choose_input(session, options, configuration), errors);
     if (std::string notice = seed_notice(options, configuration); !notice.empty())
       configuration.notices.push_back(std::move(notice));

@@ -225,8 +225,9 @@ std::shared_ptr<const Result<Stack>> Session::default_stack(const Device& device
 std::shared_ptr<const Result<Workload>> Session::workload(const std::string& name, const std::string& variant,
                                                           const ZooOptions& options) {
   if (unchanged("model")) return unchanged_->workload(name, variant, options);
-  const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", name, variant, options.image.value_or(0),
-                                      options.classes.value_or(0), options.seq_len.value_or(0), options.fused_attention);
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", name, variant, options.image.value_or(0), options.classes.value_or(0),
+                  options.seq_len.value_or(0), options.fused_attention, options.later_code);
   return cached<Workload>(workloads_, key, [&] { return make_workload(catalogue_, name, variant, options, notes_networks_); });
 }
 

@@ -18,7 +18,13 @@ std::string eight_bit_notice(const Configuration& configuration) {
   const auto linear = count([](const Op& op) { return op.kind == OpKind::linear; });
   const auto narrow = count([&](const Op& op) { return runs_in_8_bits(graph, op, static_cast<double>(configuration.batch)); });
   const auto convolutions = count([](const Op& op) { return info(op.kind).family == OpFamily::convolution; });
-  const std::string stay = convolutions > 0 ? fmt::format("; its {} convolutions stay in bf16", convolutions) : "";
+  const auto experts = count([](const Op& op) { return op.kind == OpKind::grouped_linear; });
+  const std::string stay = convolutions > 0 ? fmt::format("; its {} convolutions stay in bf16", convolutions)
+                           : experts > 0    ? fmt::format(
+                                                  "; its {} products of experts stay in bf16, though libraries have them in 8 bits: "
+                                                     "such kernels are not modelled",
+                                                  experts)
+                                         : "";
   if (narrow == 0)
     return fmt::format(
         "{}: no layer of {} runs in 8 bits: linear layers do, but for the head, whose rows and features are "

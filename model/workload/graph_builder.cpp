@@ -59,6 +59,8 @@ GraphBuilder::GraphBuilder(std::string name, std::string variant, std::string in
 
 TensorId GraphBuilder::input() const { return TensorId{0}; }
 
+void GraphBuilder::later_calls_attention() { graph_.later_calls_attention = true; }
+
 void GraphBuilder::counts_in(std::string unit, double per_sample) {
   graph_.part_unit = std::move(unit);
   graph_.parts_per_sample = per_sample;

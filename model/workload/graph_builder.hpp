@@ -19,6 +19,7 @@ class GraphBuilder {
   [[nodiscard]] TensorId input() const;
   /// Throughput is also told in `unit`s, of which a sample has `per_sample`.
   void counts_in(std::string unit, double per_sample);
+  void later_calls_attention();  ///< as `OpGraph::later_calls_attention`
   /// Sets what the network is trained with unless told otherwise; the default is SGD with momentum for images, Adam else.
   void trains_with(std::string optimizer);
   /// Numbers of a sample that come with the input and are no tensor here: labels, targets, their weights.

@@ -59,10 +59,11 @@ struct OpGraph {
   std::string variant;     ///< "torchvision", "mxnet", "tf", "file"
   std::string input_unit;  ///< "image", "sentence": what one sample is called
   int default_batch = 32;
-  std::string part_unit;          ///< what throughput is also told in: "token", "audio second"; empty: nothing else
-  double parts_per_sample = 0.0;  ///< of `part_unit`
-  double label_elements = 0.0;    ///< numbers of a sample that come with the input beside the tensors: targets, weights
-  std::string default_optimizer;  ///< "adam"; empty: the rule for networks of its kind
+  std::string part_unit;               ///< what throughput is also told in: "token", "audio second"; empty: nothing else
+  double parts_per_sample = 0.0;       ///< of `part_unit`
+  double label_elements = 0.0;         ///< numbers of a sample that come with the input beside the tensors: targets, weights
+  std::string default_optimizer;       ///< "adam"; empty: the rule for networks of its kind
+  bool later_calls_attention = false;  ///< attention is written out; later releases of the code call the framework's
   std::vector<Op> ops;
   std::vector<Tensor> tensors;
   std::vector<Parameter> parameters;

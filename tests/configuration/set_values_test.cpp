@@ -76,6 +76,7 @@ TEST_CASE("a value set to what it was is not told") {
   PredictOptions options = two_of_dgx1({"stack.update.kind=multi_tensor", "stack.update.kernels_per_array=1"});
   options.model = "bert-base";
   options.optimizer = "bert-adam";
+  options.attention = "unfused";
   const auto session = open_session(kCatalogue);
   const auto fused = configure(*session, options);
   REQUIRE(fused);

@@ -221,6 +221,26 @@ TEST_CASE("GPT-3 calls the framework's attention, code of Hugging Face writes it
   CHECK(count("opt-125m", OpKind::matmul) == 24);
 }
 
+TEST_CASE("later releases of Hugging Face's code call the framework's attention, with the same products and weights") {
+  ZooOptions early, later;
+  early.fused_attention = later.fused_attention = true;
+  later.later_code = true;
+  for (const std::string name :
+       {"gpt2", "opt-125m", "bert-base", "hf_Bert", "hf_GPT2", "BartForConditionalGeneration", "whisper-tiny"}) {
+    INFO(name);
+    const OpGraph apart = build(name, early), one = build(name, later);
+    const auto count = [](const OpGraph& graph, OpKind kind) {
+      return std::count_if(graph.ops.begin(), graph.ops.end(), [&](const Op& op) { return op.kind == kind; });
+    };
+    CHECK(apart.later_calls_attention);
+    CHECK(count(one, OpKind::matmul) == 0);
+    CHECK(2 * count(one, OpKind::attention) == count(apart, OpKind::matmul));
+    CHECK(one.parameter_elements() == apart.parameter_elements());
+    CHECK(macs_per_sample(one).forward <= macs_per_sample(apart).forward);
+  }
+  CHECK_FALSE(build("t5-base", early).later_calls_attention);
+}
+
 TEST_CASE("GPT-3 sizes, in the millions of table D.1 of Brown et al.") {
   const auto millions = [](const std::string& name) { return static_cast<double>(parameters(name)) / 1e6; };
   CHECK_THAT(millions("gpt3-125m"), Catch::WithinAbs(125, 0.5));

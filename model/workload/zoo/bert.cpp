@@ -65,6 +65,7 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   t.heads = d->heads;
   t.filter = 4 * d->width;
   t.strided_heads = entry.variant == "strided-heads";
+  calls_later(g, options, t);
   const bool every_word = entry.variant == "every-word";
   TensorId x = embeddings(g, *d, steps, vocabulary(every_word));
   for (std::int64_t i = 0; i < d->layers; ++i)

@@ -77,8 +77,10 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   g.counts_in("token", static_cast<double>(sequence_length(entry, options)));
   TransformerNetwork n;
   n.layer = layers_of(*d);
-  // Hugging Face's code of the other two writes attention out.
-  n.layer.fused_attention = options.fused_attention && !is_gpt2(*d) && !is_opt(*d);
+  if (is_gpt2(*d) || is_opt(*d))
+    calls_later(g, options, n.layer);
+  else
+    n.layer.fused_attention = options.fused_attention;
   n.decoder_layers = d->layers;
   n.words = d->words;
   n.positions = d->positions;

@@ -215,7 +215,8 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   assert(d != kDefinitions.end());
   GraphBuilder g = token_builder(entry, options, "sequence");
   g.counts_in("token", static_cast<double>(sequence_length(entry, options)));
-  const TransformerLayers t = layers_of(*d);
+  TransformerLayers t = layers_of(*d);
+  calls_later(g, options, t);
   const bool both = d->encoder > 0 && d->decoder > 0;
   const AttentionMask mask = d->encoder == 0       ? AttentionMask::causal
                              : has(*d, kMasksPads) ? AttentionMask::padding

@@ -152,7 +152,9 @@ TensorId separate_attention(GraphBuilder& g, std::array<TensorId, 3> projected, 
 /// context after it; a rotation writes them where the kernel reads them.
 TensorId one_attention(GraphBuilder& g, const std::array<TensorId, 3>& projected, const TransformerLayers& t, AttentionMask mask,
                        const std::string& prefix) {
-  const auto packed = [&](TensorId x, const char* name) { return t.rotary ? x : g.transpose(x, {0, 1}, prefix + name); };
+  const auto packed = [&](TensorId x, const char* name) {
+    return t.rotary || !t.packs_heads ? x : g.transpose(x, {0, 1}, prefix + name);
+  };
   const TensorId context =
       g.add(OpKind::attention,
             {packed(projected[0], "query_pack"), packed(projected[1], "key_pack"), packed(projected[2], "value_pack")},
@@ -227,6 +229,12 @@ TransformerLayers layer_of(const TransformerNetwork& n, std::int64_t i) {
 }
 
 }  // namespace
+
+void calls_later(GraphBuilder& g, const ZooOptions& options, TransformerLayers& layers) {
+  g.later_calls_attention();
+  layers.fused_attention = options.fused_attention && options.later_code;
+  layers.packs_heads = false;
+}
 
 TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& layer, AttentionMask mask,
                               const std::string& prefix) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "model/workload/graph_builder.hpp"
+#include "model/workload/zoo/zoo_entry.hpp"
 
 namespace tbdsim {
 
@@ -62,6 +63,7 @@ struct TransformerLayers {
   bool rotary = false;            ///< queries and keys are turned by their positions, which words then lack
   bool fused_attention = false;   ///< the framework's own attention, one operator that reads packed heads (rotary ones in place);
                                   ///< without dropout masks
+  bool packs_heads = true;        ///< before that operator and after it; Hugging Face's code lets it read heads where they lie
   bool padding_mask = false;      ///< keys that pad a sentence are masked in the encoder and towards it
   bool selecting_mask = false;    ///< as `MaskAttributes::selects`
   bool feed_forward_bias = true;  ///< of its products
@@ -116,6 +118,10 @@ struct TransformerNetwork {
 
 /// Why the groups of experts do not fit their numbers; nothing: they do, or there are none.
 [[nodiscard]] std::optional<std::string> unfit_groups(const Experts& experts);
+
+/// Layers of code that wrote attention out until transformers 4.37 to 4.56 (2024 and 2025; encoders last) and since then calls
+/// F.scaled_dot_product_attention: with `later_code` they do so, where the framework has it.
+void calls_later(GraphBuilder& g, const ZooOptions& options, TransformerLayers& layers);
 
 /// Why a network of a user's sizes is refused for sequences of `length`: counts of its weights or multiply-adds would come near
 /// what 64 bits hold.

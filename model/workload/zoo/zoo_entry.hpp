@@ -13,6 +13,7 @@ struct ZooOptions {
   std::optional<int> classes;
   std::optional<int> seq_len = std::nullopt;  ///< tokens of a sequence, frames of speech
   bool fused_attention = false;               ///< a network that calls the framework's attention gets it as one operator
+  bool later_code = false;  ///< so does one whose code wrote attention out and calls the framework's in later releases
 };
 
 /// One network of one variant.
