@@ -34,12 +34,15 @@ std::string rows(const Seen& seen) {
   return fmt::format("{} sample{} (from row {})", seen.samples, seen.samples == 1 ? "" : "s", seen.line);
 }
 
-std::string identity_of(const Sample& s) {
-  std::string text = fmt::format("{};{};{};{};{};{};{:.17g};{};{};{};{};{}", s.device, s.family, s.op, s.precision, s.pass,
-                                 s.kind, s.time.base(), s.call_timing, s.algorithm, s.layout, s.library, s.flags);
+/// What was run, whatever it took.
+std::string work_of(const Sample& s) {
+  std::string text = fmt::format("{};{};{};{};{};{};{};{};{};{};{}", s.device, s.family, s.op, s.precision, s.pass, s.kind,
+                                 s.call_timing, s.algorithm, s.layout, s.library, s.flags);
   for (const auto& [key, value] : s.shape) text += fmt::format(";{}={}", key, value);
-  return text + ";" + s.date + ";" + s.source;
+  return text;
 }
+
+std::string identity_of(const Sample& s) { return fmt::format("{};{:.17g};{};{}", work_of(s), s.time.base(), s.date, s.source); }
 
 std::string repeated_rows(const std::vector<Sample>& samples, bool scored) {
   std::map<std::string, int> first;
@@ -54,14 +57,6 @@ std::string repeated_rows(const std::vector<Sample>& samples, bool scored) {
   if (seen.samples == 0) return {};
   return fmt::format("{} repeat{} another row, time included (the first: row {}): {}", rows(seen), seen.samples == 1 ? "s" : "",
                      original, scored ? "each is scored" : "they count once");
-}
-
-/// What was run, whatever it took.
-std::string work_of(const Sample& s) {
-  std::string text = fmt::format("{};{};{};{};{};{};{};{};{};{};{}", s.device, s.family, s.op, s.precision, s.pass, s.kind,
-                                 s.call_timing, s.algorithm, s.layout, s.library, s.flags);
-  for (const auto& [key, value] : s.shape) text += fmt::format(";{}={}", key, value);
-  return text;
 }
 
 /// One shape, timed again under the same conditions, with times further apart than any noise.
