@@ -131,8 +131,8 @@ void run_node(Lowering& l, NodeIndex node, const Lift& lift) {
   if (rule != nullptr) {
     if (const std::string trouble = misuse(l, node); !trouble.empty()) return l.refuse(node, "{}", trouble);
   }
-  if (rule != nullptr && rule->infer != nullptr && !l.graph.node(node).inputs.empty()) rule->infer(l, node);
-  if (rule != nullptr && text.type == "Constant") rule->infer(l, node);
+  const bool follows = !l.graph.node(node).inputs.empty() || text.type == "Constant";
+  if (rule != nullptr && rule->infer != nullptr && follows) rule->infer(l, node);
   if (lift.pattern == Pattern::inner) return;
   if (lift.pattern != Pattern::none) return emit_lifted(l, node, lift);
   const Origin origin = origin_of(l, node);
