@@ -224,7 +224,7 @@ std::string without_rate(const Group& group, const Device& device) {
 void cut_to_possible(const Group& group, const Device& device, FamilyParameters& p, BoardFitReport& report,
                      std::vector<std::string>& warnings) {
   constexpr double kMostShare = 1.5;
-  // No memory exceeds its rate: what a fit is sure of beyond that lies in the samples.
+  // No memory exceeds its rate; a tenth is assumed for what caches add.
   constexpr double kMostBandwidth = 1.1;
   if (p.bandwidth_efficiency <= kMostShare && p.bandwidth_efficiency * std::exp(-2.0 * p.bandwidth_sigma) > kMostBandwidth)
     warnings.push_back(fmt::format("{} {}: the samples ask for {:.3g} of bandwidth, more than there is; check times and device",

@@ -61,7 +61,7 @@ std::string repeated_rows(const std::vector<Sample>& samples, bool scored) {
 
 /// One shape, timed again under the same conditions, with times further apart than any noise.
 std::string contradictions(const std::vector<Sample>& samples) {
-  constexpr double kFarApart = 4.0;
+  constexpr double kFarApart = 4.0;  // assumed: no repeated shape of the committed samples is so far apart
   std::map<std::string, std::pair<const Sample*, const Sample*>> extremes;
   for (const Sample& sample : samples) {
     const auto [at, added] = extremes.try_emplace(work_of(sample), &sample, &sample);

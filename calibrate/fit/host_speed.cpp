@@ -13,7 +13,7 @@ constexpr std::string_view kLoop = "speed";
 /// Beyond its own caches a core shares what it reads with others.
 constexpr std::array<std::string_view, 4> kCoreLoops{"cpu_dependent_add", "cpu_virtual_call", "cpu_malloc_free",
                                                      "cpu_pointer_chase_512KB"};
-/// Far beyond any CPU that runs a framework; a slip of the unit is a thousand.
+/// Assumed: far beyond any CPU that runs a framework; a slip of the unit is a thousand.
 constexpr double kSlowest = 0.02, kFastest = 50.0;
 /// Shorter times are mostly the clock's own.
 constexpr Seconds kShortest(0.2e-6);

@@ -73,8 +73,8 @@ std::string attention_notice(const PredictOptions& options, const Configuration&
   if (!options.attention.empty() || !graph.later_calls_attention || !stack.operators.attention.fused) return {};
   if (stack.framework != Framework::pytorch) return {};
   return fmt::format(
-      "{} computes attention as products, mask and softmax apart, as its code did until 2024; --attention {} takes one "
-      "kernel, as later releases do",
+      "{} computes attention as products, mask and softmax apart, as early releases of its code; --attention {} takes one "
+      "kernel, as later ones do",
       graph.name, attention_word(configuration));
 }
 

@@ -300,11 +300,11 @@ Errors check_sparse_gradients(const Configuration& configuration) {
   const Stack& stack = configuration.stack;
   const bool copies =
       is_whole_16_bit(configuration.precision) && (stack.parallel.weights.masters || stack.features.casts_weights);
-  if (copies && !configuration.by_layers())
-    refuse(fmt::format("--precision {} keeps a second copy of the weights, which is not modelled for them; use amp, tf32 or fp32",
-                       name(configuration.precision)));
   if (configuration.by_layers())
     refuse(fmt::format("modelled for PyTorch's own loop over one copy of the weights, not for --stack {}", stack.id));
+  else if (copies)
+    refuse(fmt::format("--precision {} keeps a second copy of the weights, which is not modelled for them; use amp, tf32 or fp32",
+                       name(configuration.precision)));
   if (configuration.gpus > 1)
     refuse(
         fmt::format("neither their exchange nor tables divided over {} GPUs is modelled; ask for one GPU", configuration.gpus));

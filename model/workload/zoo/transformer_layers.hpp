@@ -119,8 +119,10 @@ struct TransformerNetwork {
 /// Why the groups of experts do not fit their numbers; nothing: they do, or there are none.
 [[nodiscard]] std::optional<std::string> unfit_groups(const Experts& experts);
 
-/// Layers of code that wrote attention out until transformers 4.37 to 4.56 (2024 and 2025; encoders last) and since then calls
-/// F.scaled_dot_product_attention: with `later_code` they do so, where the framework has it.
+/// Layers of code that wrote attention out, and calls F.scaled_dot_product_attention in later releases: with `later_code` they do
+/// so, where the framework has it. Source: huggingface/transformers, issue 28005 (some networks since 4.36 of December 2023,
+/// others release by release), pull requests 28802 (BERT) and 31172 (GPT-2); that all networks that call this have it by now is
+/// assumed.
 void calls_later(GraphBuilder& g, const ZooOptions& options, TransformerLayers& layers);
 
 /// Why a network of a user's sizes is refused for sequences of `length`: counts of its weights or multiply-adds would come near
